@@ -117,7 +117,7 @@ class PlatformSide:
     def _consent(self, taken: list[tuple[str, str, str]]) -> dict[str, str]:
         """Rows of people who did everything here; one in fifty never came by, one in four is excluded afterwards."""
         from humanexp.participation.models import Session
-        from humanexp.participation.services.sessions import receipt_for
+        from humanexp.participation.openings import receipt_for
         from humanexp.recruiters.models import Assignment, Campaign, Hit
         from humanexp.recruiters.people import person_for
         from humanexp.screening.models import Verdict

@@ -91,7 +91,7 @@ def measure(answers: int, repeats: int, *, people_only: bool, counts: bool) -> b
 
 def write_study(answers: int, user: Any, *, people_only: bool) -> None:
     from humanexp.participation.models import Response, Trial
-    from humanexp.participation.services.sessions import keep_working_times
+    from humanexp.participation.openings import keep_working_times
 
     fill(SEED_SESSIONS, user)
     Response.objects.update(timing=TIMING)

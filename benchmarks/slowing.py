@@ -27,7 +27,7 @@ from analysis.labels.space import NO_ANSWER
 from analysis.study.rules import load_rule_set
 from benchmarks import _command
 from benchmarks.screening import BARE, CORRUPTIONS, STUDY_SESSIONS, Rows, judged, session_rows, study_of
-from humanexp.participation.minimum_duration import asks_to_slow_down, too_fast_ms
+from humanexp.participation.presentation import asks_to_slow_down, too_fast_ms
 from humanexp.simulation.observers import random_stream
 from humanexp.simulation.personas import Answer, Honest, Persona, RandomClicker, TruePicture, personas
 

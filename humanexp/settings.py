@@ -365,7 +365,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {"SwitchedEnum": ["off", "on", "unknown"]},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "humanexp.participation.api.openapi.with_study_file",
+        "humanexp.participation.api.serializers.with_study_file",
     ],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
 }

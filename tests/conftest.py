@@ -16,7 +16,7 @@ from django.conf import settings as project
 from django.db import connection
 
 from humanexp import parents
-from humanexp.participation import minimum_duration
+from humanexp.participation import presentation
 from tests import state
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 from tests.gate.watch import set_aside
@@ -105,7 +105,7 @@ def as_after_a_start():
 @pytest.fixture
 def unhurried(monkeypatch):
     """Answers are taken faster than pictures are shown. A folder or a test that wants this asks for it."""
-    monkeypatch.setattr(minimum_duration, "SHARE", 0.0)
+    monkeypatch.setattr(presentation, "SHARE", 0.0)
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.participation.models import FINISHED, Session
-from humanexp.participation.selectors.sessions import minutes_of
-from humanexp.participation.services.sessions import Agreement, issue_token, open_session, participant_for
+from humanexp.participation.openings import Agreement, issue_token, open_session, participant_for
+from humanexp.participation.sessions import minutes_of
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.studies.models import Study
 from humanexp.studies.services import studies

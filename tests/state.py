@@ -7,14 +7,13 @@ from django.core.cache import cache
 from analysis.classifiers import shards
 from humanexp.core import limits, sealing
 from humanexp.entry import admission
-from humanexp.participation import session_cache
-from humanexp.participation.services import previewing
+from humanexp.participation import presentation, previews
 from humanexp.recruiters import registry
 from humanexp.results.selectors import _read
 from humanexp.studies import plans
 
 #: Caches whose keys are rows: the next test's row may have the same number.
-_OF_ROWS = (plans._lines, plans._planned_names, plans._cells, previewing._read, session_cache.course_of, _read)
+_OF_ROWS = (plans._lines, plans._planned_names, plans._cells, previews._read, presentation.course_of, _read)
 _DICTIONARIES = (sealing._read, registry._opened, registry._settled, shards._held)
 
 

@@ -20,7 +20,7 @@ MODULES = ("humanexp/studies/tasks",)
 FILES = (
     "humanexp/recruiters/campaigns.py",
     "humanexp/recruitment/templatetags/recruitment.py",
-    "humanexp/participation/pages/own_result.py",
+    "humanexp/participation/pages/views.py",
 )
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
@@ -33,8 +33,8 @@ REFUSALS = (
     "humanexp/recruiters/people.py",
     "humanexp/recruiting/ways_back.py",
     "humanexp/recruiters/campaigns.py",
-    "humanexp/participation/services/places.py",
-    "humanexp/participation/services/sessions.py",
+    "humanexp/participation/places.py",
+    "humanexp/participation/openings.py",
 )
 #: Errors whose default message, their docstring, is shown there.
 DEFAULT_MESSAGES = (

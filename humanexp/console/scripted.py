@@ -16,7 +16,7 @@ from analysis.labels.conflicts import conflicts
 from analysis.persons.sentinels import CUE_CONFLICT
 from humanexp.core.errors import StudyRefused
 from humanexp.ledger.payments import unaccepted_places
-from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.campaigns import campaigns_of
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of

@@ -17,7 +17,7 @@ from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
-from humanexp.participation.selectors.sessions import session_counts
+from humanexp.participation.sessions import session_counts
 from humanexp.studies.models import Study
 
 RETRAIN = "console.retrain"

@@ -26,8 +26,8 @@ from humanexp.core.errors import (
 )
 from humanexp.core.limits import SharedAllowance
 from humanexp.ledger.payments import places_left
-from humanexp.participation.selectors import sessions
-from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation import sessions
+from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.campaigns import asks_whether_repeated, outcome_of, ticket_behind
 from humanexp.recruiters.models import Campaign, RecruitedPerson
 from humanexp.recruiters.people import is_excluded

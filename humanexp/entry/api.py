@@ -23,9 +23,9 @@ from humanexp.core.limits import caller_of
 from humanexp.entry.admission import decline, outcome_of_refusal, turn_away, way_out_of
 from humanexp.entry.arrival import Arrival, enter, new_handoff
 from humanexp.entry.identity import GoOnRefused, Proof, code_for, confirm, is_confirmed
-from humanexp.participation.api.authentication import AuditedView
+from humanexp.participation.api.backends import AuditedView
 from humanexp.participation.api.views import AlwaysJson
-from humanexp.participation.services.sessions import issue_token
+from humanexp.participation.openings import issue_token
 from humanexp.recruiters.campaigns import campaign_by_entry, run_address
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of

@@ -30,10 +30,10 @@ from humanexp.entry.identity import (
     session_behind,
     visitor_id,
 )
+from humanexp.participation import endings
 from humanexp.participation.models import FINISHED, Session, SessionState
-from humanexp.participation.selectors.sessions import session_for_token
-from humanexp.participation.services import leaving
-from humanexp.participation.services.sessions import Agreement, SentBy, issue_token, note_deadline, open_session
+from humanexp.participation.openings import Agreement, SentBy, issue_token, note_deadline, open_session
+from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.campaigns import Consent, consent_of, facts_of, minutes_told, recruiter_of, sessions_allowed
 from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson, id_here
 from humanexp.recruiters.people import assignment_of, check_worker_id, person_for
@@ -360,4 +360,4 @@ def _session_for(
 def promise_curve(*, campaign: Campaign, session: Session) -> None:
     """Part of the transaction that opens the session."""
     if campaign.capabilities.is_public:
-        leaving.promise_curve(session=session, compared_with=campaign.compared_with)
+        endings.promise_curve(session=session, compared_with=campaign.compared_with)

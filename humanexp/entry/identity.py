@@ -28,11 +28,11 @@ from humanexp.core.keys import pseudonym
 from humanexp.core.limits import SharedAllowance
 from humanexp.core.sealing import pseudonym_key
 from humanexp.entry.models import DeletionCode, ResumeConfirmation
-from humanexp.participation import credentials
+from humanexp.participation import sessions
+from humanexp.participation.endings import take_back
 from humanexp.participation.models import FINISHED, Session, SessionState
-from humanexp.participation.selectors.sessions import session_for_token, session_of
-from humanexp.participation.services.leaving import take_back
-from humanexp.participation.services.sessions import issue_handoff
+from humanexp.participation.openings import issue_handoff
+from humanexp.participation.sessions import session_for_token, session_of
 from humanexp.recruiters import registry
 from humanexp.recruiters.models import VISITOR, Assignment, Campaign, RecruitedPerson
 from humanexp.recruiting.ways_back import use_release
@@ -100,7 +100,7 @@ def session_behind(secret: str) -> Session | None:
     if not secret:
         return None
     try:
-        return session_of(credentials.RESUME_SECRET.read(secret))
+        return session_of(sessions.RESUME_SECRET.read(secret))
     except TokenRefused:
         return None
 

@@ -24,7 +24,7 @@ from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.owed import Hold, finished_not_submitted, first_bonus, owed_cents
 from humanexp.ledger.rejections import record_about
 from humanexp.ledger.settlement import plan_bonus
-from humanexp.participation.services.places import verify_session
+from humanexp.participation.places import verify_session
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import Assignment
 from humanexp.recruiters.money import Charge

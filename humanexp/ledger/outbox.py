@@ -20,7 +20,7 @@ from humanexp.core.models import User
 from humanexp.jobs import services as jobs
 from humanexp.ledger.budgets import place_cents
 from humanexp.ledger.models import Call, CallKind
-from humanexp.participation.selectors.sessions import counted_sessions
+from humanexp.participation.sessions import counted_sessions
 from humanexp.recruiters.campaigns import sessions_allowed
 from humanexp.recruiters.models import Assignment, Campaign, Hit, QualificationType, RecruitedPerson
 from humanexp.recruiters.port import QualificationOrder

@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from humanexp.core import clock
 from humanexp.ledger.models import MONEY, Call, CallKind, Payment
 from humanexp.participation.models import FINISHED, Session, SessionState
-from humanexp.participation.selectors.sessions import is_at_work, kept_slots
+from humanexp.participation.sessions import is_at_work, kept_slots
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import UNMATCHED, Assignment, Campaign, Hit
 from humanexp.recruiters.states import LISTED, UNSETTLED, AssignmentState, CampaignState, WriteState

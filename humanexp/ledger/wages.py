@@ -15,7 +15,7 @@ from humanexp.ledger.models import EXTRAS, CampaignTopUp, Payment
 from humanexp.ledger.payments import Tally, people_counts
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.models import FINISHED, Session, SessionState, counting
-from humanexp.participation.selectors.sessions import measured, minutes_of, unmeasured
+from humanexp.participation.sessions import measured, minutes_of, unmeasured
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import ENOUGH, minutes_worked
 from humanexp.recruiters.models import UNMATCHED, Assignment, Campaign, Evidence

@@ -12,7 +12,7 @@ class ParticipationConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.core.metrics import register_source
         from humanexp.participation.monitoring import figures
-        from humanexp.participation.pages.live.figures import SESSIONS
+        from humanexp.participation.pages.figures import SESSIONS
         from humanexp.participation.tallies import ANSWERS, register_tally
 
         register_source(figures)

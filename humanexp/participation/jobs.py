@@ -4,10 +4,10 @@ from typing import Any
 
 from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
-from humanexp.participation.services import showing
-from humanexp.participation.services.leaving import erase_withdrawn
-from humanexp.participation.services.previewing import sweep_previews
-from humanexp.participation.services.sessions import keep_working_times
+from humanexp.participation import presentation
+from humanexp.participation.endings import erase_withdrawn
+from humanexp.participation.openings import keep_working_times
+from humanexp.participation.previews import sweep_previews
 from humanexp.participation.tallies import TALLY, due_tallies, make_tally
 from humanexp.studies.models import Study
 
@@ -53,7 +53,7 @@ def working_times(progress: Progress) -> dict[str, Any]:
 )
 def look_again(progress: Progress) -> dict[str, Any]:
     """End the alarm of pictures whose files were restored."""
-    return dict(showing.look_again())
+    return dict(presentation.look_again())
 
 
 @handler(TALLY, title="Answers are counted", former=("experiments.tally",))

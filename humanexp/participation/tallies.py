@@ -26,7 +26,7 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, registered, silent
 from humanexp.participation.models import Response, Session, SessionState, StudyTally, counting
-from humanexp.participation.selectors.sessions import taken_back
+from humanexp.participation.sessions import taken_back
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.plans import plan_head

@@ -29,10 +29,9 @@ from humanexp.core.catalogues import CONSENT, catalogues
 from humanexp.core.clock import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.core.languages import code_of
-from humanexp.participation.earlier_curves import Earlier
 from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState, counting
-from humanexp.participation.selectors.own_results import CURVE_ROLES
-from humanexp.participation.selectors.sessions import minutes_of
+from humanexp.participation.own_curves import CURVE_ROLES, Earlier
+from humanexp.participation.sessions import minutes_of
 from humanexp.recruiters import registry
 from humanexp.recruiters.models import Assignment, Campaign, Hit, RecruitedPerson
 from humanexp.recruiters.port import OfferReport

@@ -16,7 +16,7 @@ from analysis.study.link import Link as LinkSettings
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.participation.models import SessionState
-from humanexp.participation.services.sessions import receipt_for
+from humanexp.participation.openings import receipt_for
 from humanexp.recruiters.models import Assignment, Hit
 from humanexp.recruiters.money import NO_FEES, FeeTable
 from humanexp.recruiters.port import (

@@ -16,7 +16,7 @@ from humanexp.core.keys import pseudonym
 from humanexp.core.models import User
 from humanexp.core.sealing import pseudonym_key
 from humanexp.participation.models import Session, SessionState, counting
-from humanexp.participation.services.sessions import participant_for, scripted_participant
+from humanexp.participation.openings import participant_for, scripted_participant
 from humanexp.recruiters import registry
 from humanexp.recruiters.models import FROM, Assignment, Campaign, Exclusion, RecruitedPerson, id_here
 from humanexp.recruiters.presets import presets

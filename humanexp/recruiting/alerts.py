@@ -23,7 +23,7 @@ from humanexp.ledger.rejections import proposed_rejections
 from humanexp.ledger.terms import policy_of
 from humanexp.ledger.wages import awaiting_top_ups
 from humanexp.participation.models import DamagedPicture, SessionState
-from humanexp.participation.selectors.faults import damaged_files_of
+from humanexp.participation.monitoring import damaged_files_of
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruiters.states import UNSETTLED, AssignmentState, CampaignState, WriteState

@@ -26,12 +26,11 @@ from humanexp.jobs import services as jobs
 from humanexp.ledger.deliveries import RETURNED_WITHIN
 from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.outbox import mark_as_taken_part, plan_about, plan_resuming, request_sending
+from humanexp.participation import places, sessions
+from humanexp.participation.endings import take_back
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.selectors import sessions
-from humanexp.participation.services import places
-from humanexp.participation.services.leaving import take_back
-from humanexp.participation.services.places import tie_rivals, verify_session
-from humanexp.participation.services.sessions import mark_submitted, revoke_tokens
+from humanexp.participation.openings import mark_submitted, revoke_tokens
+from humanexp.participation.places import tie_rivals, verify_session
 from humanexp.recruiters.models import Assignment, Campaign, Evidence, Hit
 from humanexp.recruiters.people import assignment_of
 from humanexp.recruiters.port import OfferReport, SubmissionReport

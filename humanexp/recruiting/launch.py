@@ -20,7 +20,7 @@ from humanexp.ledger.outbox import plan_hit, request_sending
 from humanexp.ledger.payments import free_sessions
 from humanexp.ledger.sender import send
 from humanexp.ledger.terms import SuggestedTerms, planned_pilot, suggested_terms
-from humanexp.participation.earlier_curves import freeze_earlier
+from humanexp.participation.own_curves import freeze_earlier
 from humanexp.recruiters import money
 from humanexp.recruiters.campaigns import recruiter_of, slow_minutes
 from humanexp.recruiters.models import DAY_S, Campaign

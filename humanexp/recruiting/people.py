@@ -19,8 +19,8 @@ from humanexp.core.models import User
 from humanexp.ledger.models import Call, CallKind
 from humanexp.ledger.outbox import plan_about, request_sending
 from humanexp.ledger.owed import owed_of
-from humanexp.participation.credentials import completion_codes
 from humanexp.participation.models import DamagedPicture, Session
+from humanexp.participation.sessions import completion_codes
 from humanexp.recruiters import registry
 from humanexp.recruiters.campaigns import outcome_of, pay_on_leaving
 from humanexp.recruiters.models import Assignment, Campaign, id_here

@@ -22,9 +22,9 @@ from humanexp.ledger.delivery import pause, resume
 from humanexp.ledger.outbox import Report, mark_as_taken_part
 from humanexp.ledger.settlement import adopt_approval
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.selectors.sessions import session_for_token
-from humanexp.participation.services.places import release_slot, verify_session
-from humanexp.participation.services.sessions import mark_submitted, receipt_is_valid, withdraw_session
+from humanexp.participation.openings import mark_submitted, receipt_is_valid, withdraw_session
+from humanexp.participation.places import release_slot, verify_session
+from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.campaigns import campaigns_with_hits, hits_to_ask_about, listed_by_hit, unfinished_campaigns
 from humanexp.recruiters.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruiters.people import person_for

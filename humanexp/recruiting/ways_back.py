@@ -18,7 +18,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, StudyRefused, TokenRefused
 from humanexp.core.models import User
 from humanexp.participation.models import SessionState
-from humanexp.participation.services.sessions import issue_handoff, revoke_tokens
+from humanexp.participation.openings import issue_handoff, revoke_tokens
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.models import WayBack, WayBackKind
 from humanexp.studies import permissions

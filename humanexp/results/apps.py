@@ -10,7 +10,7 @@ class ResultsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.participation.earlier_curves import register_source
+        from humanexp.participation.own_curves import register_source
         from humanexp.results.earlier_curves import FinishedStudies
 
         register_study_tab(

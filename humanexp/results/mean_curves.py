@@ -7,7 +7,7 @@ from statistics import fmean
 
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
-from humanexp.participation.earlier_curves import EarlierLine
+from humanexp.participation.own_curves import EarlierLine
 from humanexp.results import selectors
 from humanexp.studies.models import Study
 

@@ -15,7 +15,7 @@ from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for, unfinished
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.sessions import taken_back
+from humanexp.participation.sessions import taken_back
 from humanexp.results.inclusion import Selection
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
 from humanexp.studies.models import Study

@@ -9,10 +9,10 @@ from analysis.study.analysis_plan import AnalysisPlan
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations.selectors import answers_for, predictions_for
+from humanexp.participation.answers import iter_trial_rows, unfetched_answers
 from humanexp.participation.models import Session, SessionState, counting
-from humanexp.participation.selectors.answers import iter_trial_rows, unfetched_answers
-from humanexp.participation.selectors.sessions import session_counts
-from humanexp.participation.selectors.set_ups import closing_rows, longer_windows, set_up_rows
+from humanexp.participation.sessions import session_counts
+from humanexp.participation.set_ups import closing_rows, longer_windows, set_up_rows
 from humanexp.results.models import TrialImport
 from humanexp.screening.models import Verdict
 from humanexp.screening.selectors import accepted_sessions, current_verdicts, excluded_counts

@@ -13,9 +13,9 @@ from analysis.acceptance.golds import Gold, gold_slack, tally_golds
 from analysis.study.rules import RuleSet
 from analysis.timing.certificate import TimingCertificate, certify
 from humanexp.jobs.registry import Progress, silent
+from humanexp.participation.answers import gold_answers, iter_timing_rows
 from humanexp.participation.models import FINISHED, Session, SessionState, Trial, counting
-from humanexp.participation.selectors.answers import gold_answers, iter_timing_rows
-from humanexp.participation.selectors.sessions import counted_sessions
+from humanexp.participation.sessions import counted_sessions
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS

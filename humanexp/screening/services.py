@@ -19,8 +19,8 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import JobState
 from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
+from humanexp.participation.answers import rows_of, session_rows
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.answers import rows_of, session_rows
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies import permissions

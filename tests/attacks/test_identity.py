@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting.attendance import decide_all

@@ -19,9 +19,9 @@ from humanexp.ledger.models import MARKS, Call
 from humanexp.ledger.payments import free_sessions, places_left
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import settle
+from humanexp.participation import sessions
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.selectors import sessions
-from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync

@@ -21,7 +21,7 @@ from humanexp.ledger.models import Call, Payment, RejectionProposal
 from humanexp.ledger.outbox import retry_hit
 from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, reject, set_review_policy
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
-from humanexp.participation.services.leaving import undo_withdrawal
+from humanexp.participation.endings import undo_withdrawal
 from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiting.batches import continue_batches
 from humanexp.recruiting.extension import extend, prolong, stop, stop_campaign

@@ -8,9 +8,9 @@ from django.contrib.auth import get_user_model
 from humanexp.console.doctor_checks.files import damaged_pictures
 from humanexp.core.models import AuditEvent
 from humanexp.core.storage import media_path
+from humanexp.participation import presentation, previews
 from humanexp.participation.models import DamagedPicture, Response
-from humanexp.participation.selectors.faults import damaged_files, damaged_files_of
-from humanexp.participation.services import previewing, showing
+from humanexp.participation.monitoring import damaged_files, damaged_files_of
 from humanexp.recruiting.alerts import attention
 from tests.factories import Tab, new_session, png
 
@@ -85,7 +85,7 @@ def test_the_alarm_is_kept_until_the_file_is_restored_and_the_session_goes_on(ta
     assert told.severity == "bad" and stimulus.file in told.text and "It has stopped 1 person." in told.text
     client.force_login(get_user_model().objects.create_user("ada", is_staff=True))
     assert stimulus.file in client.get(f"/studies/{study.slug}/monitor/").content.decode()
-    assert showing.look_again() == {"damaged": 1, "mended": 0}
+    assert presentation.look_again() == {"damaged": 1, "mended": 0}
     # Somebody restores the file: the trial is shown and answered, which ends the alarm.
     media_path(stimulus.file).write_bytes(png(int(stimulus.file[-9:-4])))
     assert tab.get("trials/0-3/pictures/").status_code == 200
@@ -98,7 +98,7 @@ def test_a_job_sees_that_a_file_was_restored(tab, session, damaged):
     assert tab.get("trials/0-3/pictures/").status_code == 503
     stimulus = session.trials.get(position=POSITION).stimulus
     media_path(stimulus.file).write_bytes(png(int(stimulus.file[-9:-4])))
-    assert showing.look_again() == {"damaged": 0, "mended": 1}
+    assert presentation.look_again() == {"damaged": 0, "mended": 1}
     assert DamagedPicture.objects.get().mended_at is not None and damaged_files() == []
     assert [tab.answer(position).status_code for position in range(3)] == [201] * 3
 
@@ -128,8 +128,8 @@ def test_others_whose_picture_is_whole_go_on(client, tab, study, session, damage
 
 def test_a_preview_shows_no_damaged_picture(client, study, session, damaged):
     damaged("another stimulus")
-    preview = previewing.open_preview(study=study, by=None, slot=session.slot)
-    token = previewing.exchange_handoff(code=previewing.issue_preview_handoff(preview=preview)).token
+    preview = previews.open_preview(study=study, by=None, slot=session.slot)
+    token = previews.exchange_handoff(code=previews.issue_preview_handoff(preview=preview)).token
     headers = {"Authorization": f"Bearer {token}", "X-Lease": "tab-00000009"}
     call = {"content_type": "application/json", "headers": headers}
     assert client.post("/api/v1/preview/lease/", {"lease": "tab-00000009"}, **call).status_code == 200

@@ -9,11 +9,11 @@ from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import AuditEvent
 from humanexp.jobs.registry import silent
+from humanexp.participation.answers import gold_answers, iter_trial_rows, rows_of, rule_rows_of, session_rows
+from humanexp.participation.endings import erase_withdrawn, undo_withdrawal
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.pages.live.figures import SESSIONS, kept_figures
-from humanexp.participation.pages.live.rows import page_of
-from humanexp.participation.selectors.answers import gold_answers, iter_trial_rows, rows_of, rule_rows_of, session_rows
-from humanexp.participation.services.leaving import erase_withdrawn, undo_withdrawal
+from humanexp.participation.pages.figures import SESSIONS, kept_figures
+from humanexp.participation.pages.live import page_of
 from humanexp.participation.tallies import answer_counts, make_tally
 from humanexp.results import tables
 from humanexp.screening.models import Verdict

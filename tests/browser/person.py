@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.labels.files import default_labels
 from humanexp.participation.models import Session
-from humanexp.participation.services.sessions import issue_handoff
+from humanexp.participation.openings import issue_handoff
 from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
 from tests.browser.looks import refused
 

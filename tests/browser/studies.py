@@ -25,9 +25,9 @@ from analysis.study.study import StudyConfiguration
 from analysis.study.terms import Terms
 from analysis.study.validation import ValidationDesign
 from humanexp.jobs import runner
+from humanexp.participation import openings
 from humanexp.participation.models import Response, Session
-from humanexp.participation.services import sessions
-from humanexp.participation.services.sessions import Agreement, participant_for
+from humanexp.participation.openings import Agreement, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
 from humanexp.stimuli.services.import_report import ImportOrder
@@ -175,7 +175,7 @@ DESIGNS: dict[str, Callable[[], DesignConfig]] = {
 
 def open_session(study: Study, code: str = "P-TEST01") -> Session:
     participant = participant_for(family=study.family, code=code)
-    return sessions.open_session(study=study, participant=participant, agreement=Agreement(version="1"))
+    return openings.open_session(study=study, participant=participant, agreement=Agreement(version="1"))
 
 
 def right_answers(session: Session) -> dict[int, str]:

@@ -50,7 +50,7 @@ def campaign_of(transactional_db: None, own_media: None, drawings: Path, platfor
 
 def check_submission(recruiter: RecruiterSite, session: Session) -> None:
     """Everything is stored, once, and the recruiter has the receipt."""
-    from humanexp.participation.services.sessions import receipt_is_valid
+    from humanexp.participation.openings import receipt_is_valid
 
     session.refresh_from_db()
     assert session.state == SessionState.COMPLETED
@@ -171,7 +171,7 @@ def test_a_phone_is_told_before_it_accepts_or_agrees_to_anything(
 def test_a_window_too_small_for_the_pictures_is_said_before_the_first_trial(
     page: Any, platform: str, campaign_of: Any
 ) -> None:
-    from humanexp.participation.services.sessions import issue_handoff
+    from humanexp.participation.openings import issue_handoff
 
     study = campaign_of("categorisation").study
     session = studies.open_session(study)

@@ -87,7 +87,7 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
 
 
 def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live_server: Any, session: Session) -> None:
-    from humanexp.participation.services.sessions import issue_handoff
+    from humanexp.participation.openings import issue_handoff
 
     page.goto(f"{live_server.url}/run/#{issue_handoff(session=session)}")
     person = Participant(page, page.keyboard)

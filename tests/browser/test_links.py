@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.services.sessions import receipt_for, receipt_is_valid
+from humanexp.participation.openings import receipt_for, receipt_is_valid
 from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
-from humanexp.participation.services.sessions import note_deadline
+from humanexp.participation.openings import note_deadline
 from tests.browser import studies
 from tests.browser.looks import fits
 from tests.browser.person import Person, lets_time_pass

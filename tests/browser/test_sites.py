@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from analysis.study.link import Link
 from humanexp.participation.models import ClosingAnswers, Session
-from humanexp.participation.services.sessions import note_deadline
+from humanexp.participation.openings import note_deadline
 from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish

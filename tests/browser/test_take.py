@@ -19,8 +19,8 @@ from humanexp.entry import admission
 from humanexp.ledger.figures import payment_summary
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import settle
+from humanexp.participation.answers import unfetched_answers
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.answers import unfetched_answers
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync

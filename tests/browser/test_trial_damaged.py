@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Response, Session
-from humanexp.participation.selectors.faults import damaged_files
+from humanexp.participation.monitoring import damaged_files
 from tests.browser.axe import violations
 from tests.browser.looks import shot
 from tests.browser.person import Person

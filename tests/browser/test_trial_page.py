@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from analysis.tables.trials import TIMING_COLUMNS
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.services.sessions import exchange_handoff, issue_handoff, issue_token
+from humanexp.participation.openings import exchange_handoff, issue_handoff, issue_token
 from tests.browser import studies
 from tests.browser.looks import fits, refused
 from tests.browser.person import Person

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.services.sessions import issue_handoff
+from humanexp.participation.openings import issue_handoff
 from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS
 from tests.browser import studies
 from tests.browser.looks import fits

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from humanexp.participation.earlier_curves import Earlier, EarlierLine
 from humanexp.participation.models import EarlierCurves, Response, Session, Trial
+from humanexp.participation.own_curves import Earlier, EarlierLine
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.stimuli.models import Stimulus

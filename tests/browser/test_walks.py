@@ -16,8 +16,8 @@ from humanexp.core import clock
 from humanexp.ledger.budgets import raise_cap
 from humanexp.ledger.sender import send
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.selectors.sessions import SILENT_AFTER
-from humanexp.participation.services.sessions import note_deadline
+from humanexp.participation.openings import note_deadline
+from humanexp.participation.sessions import SILENT_AFTER
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting import attendance

@@ -20,10 +20,9 @@ from humanexp.ledger.payments import free_sessions, places_left, taken_places
 from humanexp.ledger.terms import suggested_terms
 from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.participation.models import Response, Session, SessionState, counting
-from humanexp.participation.pages.live.activity import Activity, _one_by_one, counts_by_standing, groups_of, steps_of
-from humanexp.participation.pages.live.rows import page_of
-from humanexp.participation.selectors.sessions import holding_slots, is_at_work, kept_slots, measured
-from humanexp.participation.services.sessions import keep_working_times
+from humanexp.participation.openings import keep_working_times
+from humanexp.participation.pages.live import Activity, _one_by_one, counts_by_standing, groups_of, page_of, steps_of
+from humanexp.participation.sessions import holding_slots, is_at_work, kept_slots, measured
 from humanexp.participation.tallies import _marker, content_of, make_tally, tally_of
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.registry import fees_of
@@ -98,7 +97,7 @@ def test_where_people_stand(study: Study) -> None:
 
 @pytest.mark.parametrize("shown", [None, *Activity])
 def test_who_was_heard_of_last(study: Study, shown: Activity | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("humanexp.participation.pages.live.rows.ROWS", 7)
+    monkeypatch.setattr("humanexp.participation.pages.live.ROWS", 7)
     count = counts_by_standing(groups_of(study))
     total = sum(count.values()) if shown is None else count[shown]
     listed = []

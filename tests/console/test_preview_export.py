@@ -12,8 +12,8 @@ from django.test import Client
 from humanexp.console.pages.overview import overview_of
 from humanexp.core.models import User
 from humanexp.ledger.figures import payment_summary
+from humanexp.participation import previews
 from humanexp.participation.models import Session
-from humanexp.participation.services import previewing
 from humanexp.recruiting.watch import sessions_over_time
 from humanexp.screening.selectors import current_verdicts
 from humanexp.screening.services import judge_session
@@ -67,7 +67,7 @@ def test_export_counts_verdicts_and_ledger_are_the_same_before_during_and_after(
     before, counted = exported(study, tmp_path / "before"), figures(study)
     assert before["trials.csv"].count(b"\n") > 1
 
-    page = PreviewTab(client, previewing.open_preview(study=study, by=User.objects.create_user("anna")))
+    page = PreviewTab(client, previews.open_preview(study=study, by=User.objects.create_user("anna")))
     page.answer(0, "dog")
     assert exported(study, tmp_path / "during") == before and figures(study) == counted
     for position in range(1, page.get("session/").json()["total"]):

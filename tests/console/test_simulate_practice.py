@@ -15,7 +15,7 @@ from analysis.study.design import DesignConfig, DiscriminationDesign, PracticeDe
 from analysis.study.study import StudyConfiguration
 from humanexp.jobs import runner
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.sessions import holding_slots
+from humanexp.participation.sessions import holding_slots
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import Persona, TruePicture, personas

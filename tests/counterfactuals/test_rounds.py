@@ -22,7 +22,7 @@ from humanexp.counterfactuals.services.searching import create_search
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response
-from humanexp.participation.services.sessions import Agreement, open_session, scripted_participant
+from humanexp.participation.openings import Agreement, open_session, scripted_participant
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms
 from humanexp.screening.services import judge_study

@@ -14,7 +14,7 @@ from django.test import Client
 from numpy.typing import NDArray
 
 from humanexp.participation.models import Session, Trial
-from humanexp.participation.services.sessions import issue_handoff
+from humanexp.participation.openings import issue_handoff
 
 API = "/api/v1/run/"
 LEASE = "a-tab-of-its-own"

@@ -16,7 +16,7 @@ from analysis.generation.files import encode_png
 from analysis.labels.files import default_labels
 from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path
-from humanexp.participation.services.sessions import open_session, participant_for
+from humanexp.participation.openings import open_session, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.studies.models import Study
 from humanexp.studies.services import studies

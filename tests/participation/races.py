@@ -28,11 +28,11 @@ def main() -> None:
     django.setup()
     from django.db import connections
 
-    from humanexp.participation import minimum_duration
+    from humanexp.participation import presentation
     from humanexp.studies.services.studies import start_collecting
     from tests.factories import draft_study, make_stimulus_set
 
-    minimum_duration.SHARE = 0.0
+    presentation.SHARE = 0.0
     make_stimulus_set()
     outcomes = {}
     races = (
@@ -90,14 +90,14 @@ def open_as_one_person(study):
 
 def answer_once(study):
     """Eight different answers to the same trial, for every trial of a session."""
-    from humanexp.participation import credentials
+    from humanexp.participation import sessions
+    from humanexp.participation.answering import store_response, take_lease
     from humanexp.participation.models import Response, Session
-    from humanexp.participation.services.answering import store_response, take_lease
-    from humanexp.participation.services.sessions import issue_token
+    from humanexp.participation.openings import issue_token
     from tests.factories import new_session
 
     session = new_session(study, "P-1")
-    claim = credentials.TOKEN.read(issue_token(session=session))
+    claim = sessions.TOKEN.read(issue_token(session=session))
     take_lease(claim=claim, lease="tab-00000001")
     names = ["dog", "cat", "bear", "bird", "car", "boat", "oven", "clock"]
     new, agreed = Counter(), 0
@@ -120,7 +120,7 @@ def answer_once(study):
 
 
 def redeem_once(study):
-    from humanexp.participation.services.sessions import exchange_handoff, issue_handoff
+    from humanexp.participation.openings import exchange_handoff, issue_handoff
     from tests.factories import new_session
 
     code = issue_handoff(session=new_session(study, "P-1"))
@@ -194,15 +194,15 @@ def stop_behind_long_work(study):
 
 def killed_before_the_reply(study):
     """The server dies between storing an answer and replying; the page sends the answer again to the next one."""
-    from humanexp.participation import credentials
+    from humanexp.participation import sessions
+    from humanexp.participation.answering import take_lease
     from humanexp.participation.models import Response
-    from humanexp.participation.services.answering import take_lease
-    from humanexp.participation.services.sessions import issue_token
+    from humanexp.participation.openings import issue_token
     from tests.factories import new_session
 
     session = new_session(study, "P-1")
     token = issue_token(session=session)
-    take_lease(claim=credentials.TOKEN.read(token), lease="tab-00000001")
+    take_lease(claim=sessions.TOKEN.read(token), lease="tab-00000001")
 
     def send(port, **headers):
         body = json.dumps({"position": 0, "response": "dog"}).encode()

@@ -8,9 +8,9 @@ import pytest
 
 from analysis.findings.discrimination import discrimination_entries
 from analysis.tables.trials import TRIALS
+from humanexp.participation import answers
+from humanexp.participation.answers import iter_trial_rows
 from humanexp.participation.models import Trial
-from humanexp.participation.selectors import answers
-from humanexp.participation.selectors.answers import iter_trial_rows
 from humanexp.studies.pages.design import design_page
 from humanexp.studies.selectors import configuration_of
 from humanexp.studies.services.studies import create_study, start_collecting

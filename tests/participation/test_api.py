@@ -11,10 +11,10 @@ from PIL import Image
 
 from analysis.tables.trials import TRIALS
 from humanexp.jobs.models import Job
-from humanexp.participation import credentials
+from humanexp.participation import sessions
+from humanexp.participation.answers import gold_answers, iter_timing_rows, iter_trial_rows
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.selectors.answers import gold_answers, iter_timing_rows, iter_trial_rows
-from humanexp.participation.services.sessions import issue_handoff, issue_token, receipt_is_valid, withdraw_session
+from humanexp.participation.openings import issue_handoff, issue_token, receipt_is_valid, withdraw_session
 from humanexp.participation.tallies import answer_counts
 from tests.factories import Tab, new_session
 
@@ -82,7 +82,7 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
     }
     session.refresh_from_db()
     assert receipt_is_valid(session=session, receipt=done.json()["receipt"])
-    assert done.json()["completion_code"] in credentials.completion_codes(session.code)
+    assert done.json()["completion_code"] in sessions.completion_codes(session.code)
     assert session.environment["screen_px"] == [1, 2]
     assert Job.objects.filter(kind="screening.judge", parameters={"session_id": session.pk}).count() == 1
     rows = list(iter_trial_rows(session.study))
@@ -221,7 +221,7 @@ def test_forged_tokens_get_a_plain_refusal(client, session, header):
 
 def test_a_token_with_another_sessions_number_is_forged(client, study):
     first, second = new_session(study, "P-1"), new_session(study, "P-2")
-    forged = credentials.TOKEN.sign(second.pk, first.token_nonce)
+    forged = sessions.TOKEN.sign(second.pk, first.token_nonce)
     assert client.get("/api/v1/run/session/", headers={"Authorization": f"Bearer {forged}"}).status_code == 401
     assert client.get("/api/v1/run/trials/0/mask/", headers={"Authorization": f"Bearer {forged}"}).status_code == 401
 
@@ -236,7 +236,7 @@ def test_a_token_signed_for_something_else_or_with_another_key_is_refused(client
 
 
 def test_a_token_survives_the_rotation_of_the_key_while_the_old_one_is_a_fallback(client, session, settings):
-    token, receipt = issue_token(session=session), credentials.receipt(session.code)
+    token, receipt = issue_token(session=session), sessions.receipt(session.code)
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key"
     assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
@@ -246,7 +246,7 @@ def test_a_token_survives_the_rotation_of_the_key_while_the_old_one_is_a_fallbac
 def test_an_expired_token_is_refused(client, session, monkeypatch):
     token = issue_token(session=session)
     now = time.time()
-    monkeypatch.setattr(signing.time, "time", lambda: now + credentials.TOKEN_MAX_AGE_S + 5)
+    monkeypatch.setattr(signing.time, "time", lambda: now + sessions.TOKEN_MAX_AGE_S + 5)
     assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {token}"}).status_code == 401
 
 
@@ -270,7 +270,7 @@ def test_a_hand_off_works_once_and_for_a_minute(client, session, monkeypatch):
 
 def test_a_receipt_of_another_session_is_no_proof(study):
     first, second = new_session(study, "P-1"), new_session(study, "P-2")
-    assert not receipt_is_valid(session=second, receipt=credentials.receipt(first.code))
+    assert not receipt_is_valid(session=second, receipt=sessions.receipt(first.code))
     assert not receipt_is_valid(session=first, receipt="")
 
 

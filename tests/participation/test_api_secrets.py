@@ -7,9 +7,9 @@ import string
 
 import pytest
 
+from humanexp.participation import answering
 from humanexp.participation.models import RefusedCall, Response, Session
-from humanexp.participation.services import answering
-from humanexp.participation.services.sessions import issue_handoff, issue_token
+from humanexp.participation.openings import issue_handoff, issue_token
 from tests.factories import Tab, new_session
 
 RUN = "/api/v1/run/"

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
+from humanexp.participation.endings import clear_text, erase_withdrawn
 from humanexp.participation.models import ClosingAnswers, Response, Session
-from humanexp.participation.selectors.set_ups import closing_answers
-from humanexp.participation.services.leaving import clear_text, erase_withdrawn
+from humanexp.participation.set_ups import closing_answers
 from humanexp.results.tables import closing_of
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role

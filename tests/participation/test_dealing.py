@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from humanexp.participation.models import Session, Trial
-from humanexp.participation.selectors.sessions import holding_slots
-from humanexp.participation.services.sessions import Agreement, SentBy, open_session, participant_for, withdraw_session
+from humanexp.participation.openings import Agreement, SentBy, open_session, participant_for, withdraw_session
+from humanexp.participation.sessions import holding_slots
 from humanexp.studies.models import Study
 from tests.factories import collecting_study
 

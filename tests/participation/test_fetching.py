@@ -7,11 +7,11 @@ import random
 import pytest
 
 from humanexp.core.sqlite_write_lock import write_turn
-from humanexp.participation.credentials import SessionClaim
+from humanexp.participation import presentation
+from humanexp.participation.answers import unfetched_answers
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.answers import unfetched_answers
-from humanexp.participation.services import showing
-from humanexp.participation.services.showing import note_fetched
+from humanexp.participation.presentation import note_fetched
+from humanexp.participation.sessions import SessionClaim
 from tests.factories import Tab, new_session
 
 
@@ -88,11 +88,11 @@ def test_two_calls_at_once_undo_nothing_of_each_other(session, monkeypatch):
 
     def after_another():
         """The other call of the page has noted its pictures since this one looked."""
-        monkeypatch.setattr(showing, "write_turn", turn)
+        monkeypatch.setattr(presentation, "write_turn", turn)
         note_fetched(claim=claim, positions=range(4, 8))
         return turn()
 
-    monkeypatch.setattr(showing, "write_turn", after_another)
+    monkeypatch.setattr(presentation, "write_turn", after_another)
     note_fetched(claim=claim, positions=range(4))
     session.refresh_from_db()
     assert session.fetched == set(range(8))

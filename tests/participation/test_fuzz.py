@@ -12,10 +12,9 @@ from django.core import signing
 from django.test import Client
 
 from humanexp.core.limits import Allowance
-from humanexp.participation import credentials
+from humanexp.participation import answering, sessions
 from humanexp.participation.models import RefusedCall, Session
-from humanexp.participation.services import answering
-from humanexp.participation.services.sessions import issue_token, withdraw_session
+from humanexp.participation.openings import issue_token, withdraw_session
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.factories import Tab, new_session
 from tests.participation.hostile import JUNK, MISSING, Endpoint, Hostile
@@ -110,7 +109,7 @@ def endpoints(cursor: int, later: int, entry: str, other_entry: str) -> list[End
 
 def tokens(mine: Session, other: Session) -> dict[str, str]:
     """Headers that give no access: `other` is the session of another study, withdrawn."""
-    good, moment = issue_token(session=mine), signing.time.time() - credentials.TOKEN_MAX_AGE_S - 60
+    good, moment = issue_token(session=mine), signing.time.time() - sessions.TOKEN_MAX_AGE_S - 60
     head, _, signature = good.rpartition(":")
 
     def signed(content, salt="humanexp.session-token"):

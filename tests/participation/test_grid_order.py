@@ -9,7 +9,7 @@ from analysis.errors import InvalidInput
 from analysis.labels.files import default_labels
 from analysis.study.protocol import ProtocolConfig, load_protocol
 from analysis.tables.trials import TRIALS
-from humanexp.participation.selectors.answers import iter_trial_rows
+from humanexp.participation.answers import iter_trial_rows
 from humanexp.studies.pages.design import design_page
 from humanexp.studies.selectors import configuration_of
 from humanexp.studies.services.studies import create_study, new_version, start_collecting

@@ -9,10 +9,10 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
+from humanexp.participation.answers import iter_trial_rows, session_rows
 from humanexp.participation.models import Response, SessionState
-from humanexp.participation.selectors.answers import iter_trial_rows, session_rows
-from humanexp.participation.services.places import SPARE
-from humanexp.participation.services.sessions import mark_submitted, note_deadline
+from humanexp.participation.openings import mark_submitted, note_deadline
+from humanexp.participation.places import SPARE
 from humanexp.studies.facts import KEPT_DAYS
 from tests.factories import Tab, new_session
 

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.pages.live import live_page, rows
-from humanexp.participation.pages.live.activity import Activity
+from humanexp.participation.pages import live
+from humanexp.participation.pages.live import Activity, live_page
 from tests.factories import collecting_study, make_stimulus_set, new_session
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
@@ -217,7 +217,7 @@ def test_other_peoples_studies_are_not_there(client, study):
 
 
 def test_the_number_of_queries_does_not_grow_with_the_sessions_and_pages_are_short(study, monkeypatch):
-    monkeypatch.setattr(rows, "ROWS", 10)
+    monkeypatch.setattr(live, "ROWS", 10)
     for number in range(3):
         someone(study, number, cursor=1, timing=[(True, 0), (True, 2)])
     with CaptureQueriesContext(

@@ -9,9 +9,9 @@ import pytest
 from analysis.findings.agreement import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
 from analysis.tables.trials import TRIALS
+from humanexp.participation.answers import iter_trial_rows
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.answers import iter_trial_rows
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
 from humanexp.participation.tallies import answer_counts
 from humanexp.studies.pages.design import design_page
 from humanexp.studies.selectors import configuration_of

@@ -11,12 +11,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.participation import credentials
-from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.earlier_curves import Earlier, EarlierLine
+from humanexp.participation import sessions
+from humanexp.participation.endings import erase_withdrawn, leave_session, promise_curve
 from humanexp.participation.models import EarlierCurves, OwnCurve, Session
-from humanexp.participation.selectors.own_results import own_result_behind
-from humanexp.participation.services.leaving import erase_withdrawn, leave_session, promise_curve
+from humanexp.participation.own_curves import Earlier, EarlierLine, own_result_behind
+from humanexp.participation.sessions import SessionClaim
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 
@@ -147,7 +146,7 @@ def test_a_guessed_address_leads_nowhere(client: Client, study: Study, key: str)
 def test_only_the_signed_address_makes_a_card(client: Client, study: Study) -> None:
     session = promised(study)
     address = finished(client, session)
-    forged = credentials.TOKEN.sign(session.pk, session.token_nonce)
+    forged = sessions.TOKEN.sign(session.pk, session.token_nonce)
     for said in ("", forged, said_in(address)[:-2]):
         assert client.post(f"/run/result/?of={said}", {"make": "1"}).status_code == 404
     assert OwnCurve.objects.get().card_key is None

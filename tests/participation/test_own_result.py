@@ -11,11 +11,11 @@ import pytest
 from django.utils import timezone
 
 from analysis.own_performance import FEWEST_IN_WINDOW, joined
-from humanexp.participation import credentials
-from humanexp.participation.credentials import SessionClaim
+from humanexp.participation import sessions
+from humanexp.participation.endings import leave_session
 from humanexp.participation.models import Session, SessionState, Trial
-from humanexp.participation.selectors.own_results import OwnShares, own_result_address, own_result_behind
-from humanexp.participation.services.leaving import leave_session
+from humanexp.participation.own_curves import OwnShares, own_result_address, own_result_behind
+from humanexp.participation.sessions import SessionClaim
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 
@@ -87,7 +87,7 @@ def test_it_is_gone_after_thirty_days_after_a_withdrawal_and_for_others(client: 
     assert client.get(address).status_code == 404
     Session.objects.update(completed_at=ended)
     assert client.get(address).status_code == 200
-    for forged in ("", "x", credentials.TOKEN.sign(session.pk, session.token_nonce), address.split("of=")[1][:-2]):
+    for forged in ("", "x", sessions.TOKEN.sign(session.pk, session.token_nonce), address.split("of=")[1][:-2]):
         gone = client.get("/run/result/", {"of": forged})
         assert gone.status_code == 404 and "You named" not in gone.text
     leave_session(claim=SessionClaim(session.pk, session.token_nonce))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from humanexp.participation import minimum_duration
+from humanexp.participation import answering, presentation
 from humanexp.participation.models import Response
-from humanexp.participation.services import answering
 from humanexp.studies.services import studies
 from tests.factories import Tab, draft_study, new_session
 from tests.participation.limits import audited
@@ -14,7 +13,7 @@ from tests.participation.limits import audited
 
 @pytest.fixture
 def paced(monkeypatch, unhurried, hand_clock):
-    monkeypatch.setattr(minimum_duration, "SHARE", 0.9)
+    monkeypatch.setattr(presentation, "SHARE", 0.9)
     return hand_clock
 
 
@@ -70,14 +69,14 @@ def test_a_pair_takes_two_pictures_and_an_untimed_task_no_time():
     from humanexp.studies.tasks import TASKS
 
     vcr = load_protocol("vcr")
-    assert minimum_duration.least_s(TASKS["categorisation"], vcr) == pytest.approx(0.7)
-    assert minimum_duration.least_s(TASKS["discrimination"], vcr) == pytest.approx(1.4)
-    assert minimum_duration.least_s(TASKS["abx"], vcr) == pytest.approx(2.1)
-    assert minimum_duration.least_s(TASKS["validation"], vcr) == 0
+    assert presentation.least_s(TASKS["categorisation"], vcr) == pytest.approx(0.7)
+    assert presentation.least_s(TASKS["discrimination"], vcr) == pytest.approx(1.4)
+    assert presentation.least_s(TASKS["abx"], vcr) == pytest.approx(2.1)
+    assert presentation.least_s(TASKS["validation"], vcr) == 0
     fixed = load_protocol("geirhos2018-batch2")
     assert fixed.fixed_response_window
     phases = fixed.fixation_ms + fixed.stimulus_ms + fixed.mask_ms + fixed.response_ms
-    assert minimum_duration.least_s(TASKS["categorisation"], fixed) == pytest.approx(phases / 1000)
+    assert presentation.least_s(TASKS["categorisation"], fixed) == pytest.approx(phases / 1000)
 
 
 def test_scripted_sessions_are_as_fast_as_they_like(paced, client, stimulus_set):

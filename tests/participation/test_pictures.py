@@ -12,7 +12,7 @@ from PIL import Image, PngImagePlugin
 from analysis.masks import noise_mask
 from analysis.study.protocol import load_protocol
 from humanexp.core.storage import media_path
-from humanexp.participation.pictures import MASK_FIELDS, Picture, mask_png, stimulus_png, without_metadata
+from humanexp.participation.answers import MASK_FIELDS, Picture, mask_png, stimulus_png, without_metadata
 from tests.factories import png
 
 

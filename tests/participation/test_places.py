@@ -9,17 +9,11 @@ import pytest
 from analysis.tables.trials import TRIALS
 from humanexp.core import clock
 from humanexp.core.errors import StudyRefused
+from humanexp.participation.answers import gold_answers, iter_timing_rows, iter_trial_rows
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.selectors.answers import gold_answers, iter_timing_rows, iter_trial_rows
-from humanexp.participation.selectors.sessions import (
-    SILENT_AFTER,
-    counted_sessions,
-    holding_slots,
-    kept_slots,
-    session_counts,
-)
-from humanexp.participation.services.places import verify_session
-from humanexp.participation.services.sessions import Agreement, open_session, participant_for
+from humanexp.participation.openings import Agreement, open_session, participant_for
+from humanexp.participation.places import verify_session
+from humanexp.participation.sessions import SILENT_AFTER, counted_sessions, holding_slots, kept_slots, session_counts
 from tests.factories import Tab, new_session
 
 pytestmark = pytest.mark.django_db

@@ -8,12 +8,11 @@ from analysis.acceptance.rules import PRACTICE_NOT_PASSED
 from analysis.findings.sensitivity import inclusion_flow
 from analysis.labels.space import NO_ANSWER
 from humanexp.core.errors import StudyRefused
-from humanexp.participation.credentials import PreviewClaim
+from humanexp.participation import previews
 from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.openings import receipt_is_valid
 from humanexp.participation.pages.live import live_page
-from humanexp.participation.selectors.sessions import holding_slots
-from humanexp.participation.services import previewing
-from humanexp.participation.services.sessions import receipt_is_valid
+from humanexp.participation.sessions import PreviewClaim, holding_slots
 from humanexp.results.tables import sessions_of
 from humanexp.screening.selectors import excluded_counts
 from humanexp.screening.services import judge_session
@@ -34,7 +33,7 @@ def study(db) -> Study:
 
 @pytest.fixture
 def person(client, study, monkeypatch):
-    monkeypatch.setattr("humanexp.participation.minimum_duration.SHARE", 0)
+    monkeypatch.setattr("humanexp.participation.presentation.SHARE", 0)
     return someone(client, study, "P-1")
 
 
@@ -159,16 +158,16 @@ def test_no_page_blames_a_qualification_that_the_study_has_not(person, study, ad
 
 
 def test_a_preview_at_true_timing_ends_like_a_session(study):
-    preview = previewing.open_preview(study=study, by=None)
+    preview = previews.open_preview(study=study, by=None)
     claim = PreviewClaim(preview_id=preview.pk, nonce=preview.token_nonce)
-    previewing.take_lease(claim=claim, lease="tab-tab-tab")
-    state = previewing.session_of(claim)
+    previews.take_lease(claim=claim, lease="tab-tab-tab")
+    state = previews.session_of(claim)
     position = 0
     while position < state.total:
-        stored = previewing.store_response(claim=claim, lease="tab-tab-tab", position=position, response=NO_ANSWER)
+        stored = previews.store_response(claim=claim, lease="tab-tab-tab", position=position, response=NO_ANSWER)
         position = stored.cursor
     assert position == state.total
-    end = previewing.complete(claim=claim, lease="tab-tab-tab", environment={})
+    end = previews.complete(claim=claim, lease="tab-tab-tab", environment={})
     assert (end.practised, end.qualified) == (False, False)
 
 

@@ -9,12 +9,11 @@ import pytest
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
-from humanexp.participation import minimum_duration
+from humanexp.participation import presentation, previews
+from humanexp.participation.answers import given_out, iter_trial_rows
 from humanexp.participation.models import ClosingAnswers, Participant, Preview, RefusedCall, Response, Session, Trial
-from humanexp.participation.selectors.answers import given_out, iter_trial_rows
-from humanexp.participation.selectors.sessions import holding_slots, session_counts
-from humanexp.participation.services import previewing
-from humanexp.participation.services.sessions import issue_handoff
+from humanexp.participation.openings import issue_handoff
+from humanexp.participation.sessions import holding_slots, session_counts
 from humanexp.participation.tallies import answer_counts
 from tests.factories import Tab, draft_study, make_stimulus_set, new_session
 
@@ -26,7 +25,7 @@ class PreviewTab(Tab):
 
     def __init__(self, client, preview, lease="tab-00000009"):
         self.client, self.lease, self.headers = client, lease, {}
-        code = previewing.issue_preview_handoff(preview=preview)
+        code = previews.issue_preview_handoff(preview=preview)
         token = self.post("handoff/", {"code": code}).json()["token"]
         self.headers = {"Authorization": f"Bearer {token}"}
         self.take_lease()
@@ -46,8 +45,8 @@ def anna(db):
 
 @pytest.fixture
 def preview(study, anna):
-    previewing._read.cache_clear()  # another test's study of this number and plan may have had another protocol
-    return previewing.open_preview(study=study, by=anna)
+    previews._read.cache_clear()  # another test's study of this number and plan may have had another protocol
+    return previews.open_preview(study=study, by=anna)
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def qualifying(db):
 def test_what_is_said_at_the_end_of_a_preview_is_stored_nowhere(client, db, anna):
     make_stimulus_set()
     asking = draft_study(spec=4)
-    tab = PreviewTab(client, previewing.open_preview(study=asking, by=anna))
+    tab = PreviewTab(client, previews.open_preview(study=asking, by=anna))
     tab.post("skip/", {"to": "main"})
     while tab.get("session/").json()["cursor"] < tab.get("session/").json()["total"]:
         tab.post("skip/", {"to": "block"})
@@ -165,7 +164,7 @@ def test_tokens_and_codes_of_the_two_kinds_open_nothing_of_each_other(client, st
     assert client.get(f"{RUN}session/", headers=page.headers).status_code == 401
     code = issue_handoff(session=session)
     assert client.post(f"{PREVIEW}handoff/", {"code": code}, content_type="application/json").status_code == 401
-    code = previewing.issue_preview_handoff(preview=preview)
+    code = previews.issue_preview_handoff(preview=preview)
     assert client.post(f"{RUN}handoff/", {"code": code}, content_type="application/json").status_code == 401
     assert client.post(f"{PREVIEW}handoff/", {"code": code}, content_type="application/json").status_code == 200
     assert client.post(f"{PREVIEW}handoff/", {"code": code}, content_type="application/json").status_code == 401
@@ -173,7 +172,7 @@ def test_tokens_and_codes_of_the_two_kinds_open_nothing_of_each_other(client, st
 
 def test_a_draft_can_be_taken_before_it_is_launched(client, stimulus_set, anna):
     study = draft_study()
-    page = PreviewTab(client, previewing.open_preview(study=study, by=anna, slot=5))
+    page = PreviewTab(client, previews.open_preview(study=study, by=anna, slot=5))
     assert page.get("session/").json()["total"] == len(right_answers(study, 5))
     study.refresh_from_db()
     assert study.state == "draft" and study.frozen_at is None
@@ -182,19 +181,19 @@ def test_a_draft_can_be_taken_before_it_is_launched(client, stimulus_set, anna):
 @pytest.mark.parametrize("slot", [-1, 6])
 def test_a_session_that_is_not_in_the_plan_is_refused(study, anna, slot):
     with pytest.raises(Exception, match="sessions 1 to 6"):
-        previewing.open_preview(study=study, by=anna, slot=slot)
+        previews.open_preview(study=study, by=anna, slot=slot)
 
 
 def test_one_preview_a_researcher_and_study_and_old_ones_are_swept(study, anna, monkeypatch):
     bert = User.objects.create_user("bert")
-    first = previewing.open_preview(study=study, by=anna)
-    again = previewing.open_preview(study=study, by=anna)
+    first = previews.open_preview(study=study, by=anna)
+    again = previews.open_preview(study=study, by=anna)
     assert list(Preview.objects.all()) == [again] and again.pk != first.pk
     later = clock.now() + datetime.timedelta(hours=13)
     monkeypatch.setattr(clock, "now", lambda: later)
-    previewing.open_preview(study=study, by=bert)
+    previews.open_preview(study=study, by=bert)
     assert [preview.by for preview in Preview.objects.all()] == [bert]
-    assert previewing.sweep_previews() == 0
+    assert previews.sweep_previews() == 0
 
 
 def test_a_preview_of_somebody_who_may_not_log_in_any_more_is_over(page, anna):
@@ -210,7 +209,7 @@ def test_leaving_deletes_it(page):
 
 def test_the_rules_of_the_qualification_hold_at_true_timing(client, qualifying, anna):
     """Two tries of which none is passed: the end, said as participants hear it."""
-    page = PreviewTab(client, previewing.open_preview(study=qualifying, by=anna))
+    page = PreviewTab(client, previews.open_preview(study=qualifying, by=anna))
     blocks = page.get("session/").json()["blocks"]
     tries = [block for block in blocks if block["kind"] == "qualification"]
     assert len(tries) == 2
@@ -235,7 +234,7 @@ def test_answers_out_of_order_and_other_windows_are_refused(page):
 
 
 def test_speeding_through_shortens_phases_and_lets_everybody_pass(client, qualifying, anna):
-    page = PreviewTab(client, previewing.open_preview(study=qualifying, by=anna, is_hurried=True))
+    page = PreviewTab(client, previews.open_preview(study=qualifying, by=anna, is_hurried=True))
     state = page.get("session/").json()
     shown = {name: state["protocol"][name] for name in ("fixation_ms", "stimulus_ms", "mask_ms", "response_ms")}
     assert shown == {"fixation_ms": 30, "stimulus_ms": 20, "mask_ms": 20, "response_ms": 4000}
@@ -249,14 +248,14 @@ def test_a_fixed_window_is_shortened_too(client, db, anna):
     make_stimulus_set()
     fixed = {"name": "vcr", "size_px": 24, "fixed_response_window": True, "response_ms": 1500}
     study = draft_study(protocol=fixed)
-    page = PreviewTab(client, previewing.open_preview(study=study, by=anna, is_hurried=True))
+    page = PreviewTab(client, previews.open_preview(study=study, by=anna, is_hurried=True))
     assert page.get("session/").json()["protocol"]["response_ms"] == 200
     study.refresh_from_db()
     assert study.protocol.configuration["response_ms"] == 1500, "the study's protocol stays as it is"
 
 
 def test_skipping_goes_to_the_next_block_past_practice_and_to_the_end(client, qualifying, anna):
-    page = PreviewTab(client, previewing.open_preview(study=qualifying, by=anna))
+    page = PreviewTab(client, previews.open_preview(study=qualifying, by=anna))
     blocks = page.get("session/").json()["blocks"]
     assert page.post("skip/", {"to": "block"}).json() == {"cursor": blocks[1]["first"]}
     main = next(block for block in blocks if block["kind"] == "main")
@@ -270,7 +269,7 @@ def test_skipping_goes_to_the_next_block_past_practice_and_to_the_end(client, qu
 
 @pytest.mark.parametrize("parameters", [{"hurry": "10"}, {"pace": "hurried"}, {"speed": "5", "is_hurried": "true"}])
 def test_a_real_session_is_never_sped_up(client, study, tab, session, monkeypatch, parameters):
-    monkeypatch.setattr(minimum_duration, "SHARE", 100)  # a minute and more: no machine is so busy that it has passed
+    monkeypatch.setattr(presentation, "SHARE", 100)  # a minute and more: no machine is so busy that it has passed
     plain = client.get(f"{RUN}session/", headers=tab.headers).json()
     asked = client.get(f"{RUN}session/", parameters, headers=tab.headers).json()
     assert asked == plain

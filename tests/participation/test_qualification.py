@@ -7,8 +7,8 @@ import pytest
 from analysis.errors import InvalidInput
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.models import Response, SessionState
-from humanexp.participation.selectors.sessions import holding_slots
-from humanexp.participation.services.sessions import receipt_is_valid
+from humanexp.participation.openings import receipt_is_valid
+from humanexp.participation.sessions import holding_slots
 from humanexp.studies.services import studies
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
 
@@ -23,7 +23,7 @@ def study(db):
 
 @pytest.fixture
 def person(client, study, monkeypatch):
-    monkeypatch.setattr("humanexp.participation.minimum_duration.SHARE", 0)
+    monkeypatch.setattr("humanexp.participation.presentation.SHARE", 0)
     return someone(client, study, "P-1")
 
 
@@ -114,7 +114,7 @@ def test_the_verdict_reads_the_better_try(person):
 
 
 def test_a_study_without_the_rule_has_one_round_that_ends_nobodys_session(client, db, monkeypatch):
-    monkeypatch.setattr("humanexp.participation.minimum_duration.SHARE", 0)
+    monkeypatch.setattr("humanexp.participation.presentation.SHARE", 0)
     make_stimulus_set(per_category=10)
     study = draft_study(design=DESIGN, rules="none", protocol={"name": "vcr", "size_px": SIZE_PX})
     tab = someone(client, studies.start_collecting(study=study), "P-1")

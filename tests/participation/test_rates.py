@@ -14,7 +14,7 @@ from humanexp.common_memory import RATES
 from humanexp.core.keys import pseudonym
 from humanexp.core.limits import Allowance, SharedAllowance, caller_of
 from humanexp.core.sealing import pseudonym_key
-from humanexp.participation.services import answering
+from humanexp.participation import answering
 from tests.factories import Tab, new_session
 from tests.participation.limits import RUN, audited
 

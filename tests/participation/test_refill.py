@@ -8,10 +8,10 @@ from collections import Counter
 import pytest
 
 from humanexp.core.errors import StudyRefused
+from humanexp.participation.answers import iter_trial_rows
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.selectors.answers import iter_trial_rows
-from humanexp.participation.selectors.sessions import holding_slots
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
+from humanexp.participation.sessions import holding_slots
 from humanexp.participation.tallies import answer_counts
 from humanexp.studies.services import studies
 from tests.factories import SIZE_PX, Tab, configuration, new_session, whole_plan

@@ -5,12 +5,11 @@ from __future__ import annotations
 from django.core import signing
 
 from humanexp.console.doctor_checks import operation
-from humanexp.participation import credentials
+from humanexp.participation import answering, sessions
+from humanexp.participation.answering import record
 from humanexp.participation.models import RefusedCall, Response, Session
-from humanexp.participation.selectors.faults import refused_calls
-from humanexp.participation.services import answering
-from humanexp.participation.services.answering import record
-from humanexp.participation.services.sessions import issue_handoff, issue_token
+from humanexp.participation.monitoring import refused_calls
+from humanexp.participation.openings import issue_handoff, issue_token
 from tests.factories import Tab, new_session
 from tests.participation.limits import RUN, audited
 
@@ -26,7 +25,7 @@ def test_every_kind_of_refused_token_has_its_entry(client, study, monkeypatch):
     replies.append(call(token[:-2] + ("aa" if token[-2:] != "aa" else "bb")))
     with monkeypatch.context() as later:
         now = signing.time.time()
-        later.setattr(signing.time, "time", lambda: now + credentials.TOKEN_MAX_AGE_S + 5)
+        later.setattr(signing.time, "time", lambda: now + sessions.TOKEN_MAX_AGE_S + 5)
         replies.append(call(token))
     Session.objects.filter(pk=session.pk).update(token_nonce="another")
     replies.append(call(token))
@@ -141,5 +140,5 @@ def test_tokens_and_codes_from_the_future_are_good(client, study, monkeypatch):
     with monkeypatch.context() as earlier:
         earlier.setattr(signing.time, "time", lambda: now + 3600)
         token, code = issue_token(session=session), issue_handoff(session=session)
-    assert credentials.TOKEN.read(token).session_id == session.pk
+    assert sessions.TOKEN.read(token).session_id == session.pk
     assert client.post(f"{RUN}handoff/", {"code": code}, content_type="application/json").status_code == 200

@@ -10,10 +10,9 @@ from analysis.errors import DesignRefused
 from humanexp.core.errors import Conflict, InputRefused, SessionClosed, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
+from humanexp.participation.answers import iter_trial_rows
 from humanexp.participation.models import SESSION_TRANSITIONS, Response, Session, SessionState, Trial
-from humanexp.participation.selectors.answers import iter_trial_rows
-from humanexp.participation.selectors.sessions import session_counts, session_for_token
-from humanexp.participation.services.sessions import (
+from humanexp.participation.openings import (
     issue_handoff,
     issue_token,
     mark_submitted,
@@ -22,6 +21,7 @@ from humanexp.participation.services.sessions import (
     receipt_for,
     withdraw_session,
 )
+from humanexp.participation.sessions import session_counts, session_for_token
 from humanexp.participation.tallies import answer_counts
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies import plans

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from analysis.tables.sessions import ITEMS
+from humanexp.participation.endings import erase_withdrawn
 from humanexp.participation.models import Session, SetUp
-from humanexp.participation.services.leaving import erase_withdrawn
 from humanexp.results.tables import setup_of
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis.study.rules import FastSettings, RuleSet, load_rule_set
-from humanexp.participation import minimum_duration
-from humanexp.participation.minimum_duration import UNDER_MS, too_fast_ms
+from humanexp.participation import presentation
 from humanexp.participation.models import Response
+from humanexp.participation.presentation import UNDER_MS, too_fast_ms
 from tests.factories import collecting_study
 
 FAST_MS, SLOW_MS = 150.0, 900.0
@@ -16,7 +16,7 @@ FAST_MS, SLOW_MS = 150.0, 900.0
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """The study at hand has short blocks."""
-    monkeypatch.setattr(minimum_duration, "LEAST", 2)
+    monkeypatch.setattr(presentation, "LEAST", 2)
 
 
 @pytest.fixture

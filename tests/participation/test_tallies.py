@@ -16,10 +16,10 @@ from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.runner import run_waiting
 from humanexp.participation import tallies
+from humanexp.participation.endings import undo_withdrawal
 from humanexp.participation.models import Response, Session, SessionState, StudyTally
-from humanexp.participation.pages.live.figures import Figures, kept_figures
-from humanexp.participation.services.leaving import undo_withdrawal
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
+from humanexp.participation.pages.figures import Figures, kept_figures
 from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS, make_study
 

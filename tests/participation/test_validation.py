@@ -14,9 +14,9 @@ from analysis.tables.trials import TRIALS
 from humanexp.console.demo.steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
+from humanexp.participation.answers import session_rows
 from humanexp.participation.models import Response
-from humanexp.participation.selectors.answers import session_rows
-from humanexp.participation.services.sessions import issue_handoff, withdraw_session
+from humanexp.participation.openings import issue_handoff, withdraw_session
 from humanexp.participation.tallies import answer_counts
 from humanexp.screening.services import judge_session
 from humanexp.studies.selectors import configuration_of

@@ -14,7 +14,7 @@ from analysis.study.design import DesignConfig
 from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path, write_whole
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.models import Campaign
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import Protocol, Study, StudyFamily

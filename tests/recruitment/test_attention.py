@@ -20,9 +20,9 @@ from humanexp.ledger.owed import owed as everybody_owed, owed_cents
 from humanexp.ledger.payments import notices
 from humanexp.ledger.rejections import reject, rejections, signs_against
 from humanexp.ledger.settlement import clear, override_rejection, plan_bonus, settle
-from humanexp.participation.credentials import SessionClaim
+from humanexp.participation.endings import leave_session
 from humanexp.participation.models import Session
-from humanexp.participation.services.leaving import leave_session
+from humanexp.participation.sessions import SessionClaim
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.extension import stop

@@ -10,7 +10,7 @@ import pytest
 from humanexp.core import clock
 from humanexp.core.models import AuditEvent
 from humanexp.participation.models import Response, Session
-from humanexp.participation.selectors.sessions import SILENT_AFTER
+from humanexp.participation.sessions import SILENT_AFTER
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting import attendance
 from humanexp.recruiting.polling import sync

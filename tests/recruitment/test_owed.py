@@ -22,7 +22,7 @@ from humanexp.ledger.owed import Hold, Why, owed, payable, sums_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, pay_first_late, settle, settle_by_policies
 from humanexp.participation.models import SessionState
-from humanexp.participation.services.sessions import note_deadline
+from humanexp.participation.openings import note_deadline
 from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting.alerts import attention

@@ -23,7 +23,7 @@ from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.rejections import reject
 from humanexp.ledger.settlement import clear, override_rejection, plan_bonus, settle, try_again
 from humanexp.participation.models import Participant, Response, Session
-from humanexp.participation.selectors.sessions import holding_slots
+from humanexp.participation.sessions import holding_slots
 from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson, RecruiterAccount
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting.alerts import attention

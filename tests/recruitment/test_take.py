@@ -15,7 +15,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.payments import free_sessions, places_left
 from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Participant, RefusedCall, Session, SessionState
-from humanexp.participation.services.places import verify_session
+from humanexp.participation.places import verify_session
 from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiters.mturk.kinds import origin

@@ -7,8 +7,8 @@ import pytest
 from analysis.findings.model.entry import HUMANS
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
-from humanexp.participation.earlier_curves import Earlier, earlier_choices, freeze_earlier
 from humanexp.participation.models import EarlierCurves
+from humanexp.participation.own_curves import Earlier, earlier_choices, freeze_earlier
 from humanexp.results import selectors
 from humanexp.results.models import AnalysisRun
 from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState

@@ -20,7 +20,7 @@ from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Response, Session
-from humanexp.participation.services.sessions import mark_submitted
+from humanexp.participation.openings import mark_submitted
 from humanexp.results.exports import export_study
 from humanexp.results.inclusion import flow_of
 from humanexp.results.tables import analysis_settings, analysis_tables, predictions_of

@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.findings.__main__ import main
+from humanexp.participation.endings import undo_withdrawal
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.services.leaving import undo_withdrawal
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
 from humanexp.results import selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun

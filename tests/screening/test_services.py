@@ -9,7 +9,7 @@ from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
 from humanexp.screening import selectors, services
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages.evidence import evidence_of

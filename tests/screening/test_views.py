@@ -8,7 +8,7 @@ from analysis.acceptance.golds import Gold
 from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.participation.selectors.answers import rows_of, rule_rows_of, session_rows
+from humanexp.participation.answers import rows_of, rule_rows_of, session_rows
 from humanexp.screening import selectors, services
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages import review

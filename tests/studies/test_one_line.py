@@ -11,7 +11,7 @@ from analysis.study.base import InForm
 from analysis.study.documents import settings_table
 from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
-from humanexp.participation.api import openapi
+from humanexp.participation.api import serializers
 from humanexp.studies.models import Study
 from humanexp.studies.pages import drafts, fields
 from humanexp.studies.pages.forms import StudyForm
@@ -26,7 +26,7 @@ class Longer(StudyConfiguration):
 def longer(monkeypatch):
     """The product with a specification that is one line longer."""
     monkeypatch.setattr(fields, "SETTINGS", dict(fields.settings_in(Longer)))
-    for module in (drafts, openapi):
+    for module in (drafts, serializers):
         monkeypatch.setattr(module, "StudyConfiguration", Longer)
 
 
@@ -60,6 +60,6 @@ def test_the_file_takes_it_and_gives_it_back():
 
 def test_the_documents_and_the_api_describe_it(longer):
     assert "| `rest_s` | a whole number from 5 to 60 | 10 | rest between blocks |" in settings_table(Longer)
-    schemas = openapi.with_study_file({"components": {"schemas": {}}})["components"]["schemas"]
+    schemas = serializers.with_study_file({"components": {"schemas": {}}})["components"]["schemas"]
     described = schemas["StudyConfiguration"]["properties"]["rest_s"]
     assert (described["minimum"], described["maximum"], described["default"]) == (5, 60, 10)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from humanexp.participation.answers import iter_trial_rows
 from humanexp.participation.models import Session, Trial
-from humanexp.participation.selectors.answers import iter_trial_rows
 from humanexp.studies.tasks import TASKS, register
 from humanexp.studies.tasks.base import Choice, Task
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session

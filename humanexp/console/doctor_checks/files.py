@@ -18,7 +18,7 @@ from humanexp.core.errors import FileRefused, FilesAway
 from humanexp.core.objects import objects
 from humanexp.core.problems import Problem, bad, good, missing, note
 from humanexp.core.storage import current_path
-from humanexp.participation.selectors.faults import DamagedFile, damaged_files
+from humanexp.participation.monitoring import DamagedFile, damaged_files
 
 #: Pictures of a kind that are drawn anew each time; of everything else each file is looked at.
 SAMPLE = 200

@@ -15,7 +15,7 @@ from humanexp.core.errors import RecruiterError
 from humanexp.core.problems import Problem, bad, good, note
 from humanexp.jobs import selectors
 from humanexp.jobs.selectors import unfinished
-from humanexp.participation.selectors import faults
+from humanexp.participation import monitoring
 from humanexp.recruiters import keys, registry
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import CampaignState
@@ -131,7 +131,7 @@ def money() -> Problem:
 @question("Refused calls")
 def refused_calls() -> Problem:
     """Forged and repeated tokens that belong to no study; those of a study stand on its monitor."""
-    kinds = faults.refused_calls(None)
+    kinds = monitoring.refused_calls(None)
     told = ", ".join(f"{kind.count} {kind.reason.label}" for kind in kinds)
     latest = f", the latest {max(kind.latest for kind in kinds):%Y-%m-%d %H:%M} UTC" if kinds else ""
     return (note if kinds else good)((told or "none kept") + latest)

@@ -14,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.core.pages.navigation import tab_address
 from humanexp.evaluations.selectors import completed_runs
 from humanexp.evaluations.specs import offered_specs
-from humanexp.participation.selectors.sessions import session_counts
+from humanexp.participation.sessions import session_counts
 from humanexp.results.selectors import latest_run
 from humanexp.stimuli.selectors.sources import has_pictures
 from humanexp.studies.models import Origin, Population, Study, StudyState

@@ -9,7 +9,7 @@ from django.forms.boundfield import BoundField
 from humanexp.core.models import User
 from humanexp.core.slugs import NameField
 from humanexp.evaluations import specs
-from humanexp.participation.services.previewing import HURRY
+from humanexp.participation.previews import HURRY
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import studies_with

@@ -20,16 +20,10 @@ from humanexp.core.languages import PARAMETER, code_of, languages
 from humanexp.entry import identity
 from humanexp.entry.admission import PlacesTaken
 from humanexp.entry.pages import entry_shell, preview_entry, previewed_campaign
-from humanexp.participation.pages.own_result import shares_tables
-from humanexp.participation.selectors.own_results import (
-    KEPT_DAYS,
-    TASKS as WITH_RESULT,
-    AnswerGroup,
-    OwnResult,
-    OwnShares,
-)
-from humanexp.participation.services.leaving import questions_of
-from humanexp.participation.services.setting_up import offered_window_ms, steps_of
+from humanexp.participation.endings import questions_of
+from humanexp.participation.own_curves import KEPT_DAYS, TASKS as WITH_RESULT, AnswerGroup, OwnResult, OwnShares
+from humanexp.participation.pages.views import shares_tables
+from humanexp.participation.set_ups import offered_window_ms, steps_of
 from humanexp.recruiters.campaigns import facts_of
 from humanexp.studies.facts import language_of_study, tasks_of
 from humanexp.studies.models import Study

@@ -18,7 +18,7 @@ from humanexp.jobs.selectors import latest_for, unfinished
 from humanexp.ledger.figures import Figures, figures_of, is_recruiting
 from humanexp.ledger.payments import Tally, tally_of
 from humanexp.ledger.wages import Wage, wage_of
-from humanexp.participation.selectors.sessions import session_counts
+from humanexp.participation.sessions import session_counts
 from humanexp.participation.tallies import Bar, bars, kept_bins
 from humanexp.recruiting.alerts import attention
 from humanexp.results.headline import Headline, headline_of

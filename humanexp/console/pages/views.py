@@ -28,7 +28,7 @@ from humanexp.core.selectors import user_of
 from humanexp.entry.pages import preview_entry
 from humanexp.jobs.throughput import partial_context
 from humanexp.ledger.terms import suggested_terms
-from humanexp.participation.services import previewing
+from humanexp.participation import previews
 from humanexp.recruiters import registry
 from humanexp.recruiters.campaigns import consent_of
 from humanexp.recruiters.models import Campaign
@@ -76,8 +76,8 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     study = collected_study(request, slug)
     form = PreviewForm(request.POST or None, sessions=study.planned_sessions)
     if request.method == "POST" and form.is_valid():
-        opened = previewing.open_preview(study=study, by=user_of(request), **form.choices)
-        code = previewing.issue_preview_handoff(preview=opened)
+        opened = previews.open_preview(study=study, by=user_of(request), **form.choices)
+        code = previews.issue_preview_handoff(preview=opened)
         return redirect(f"{reverse('console:run-preview', args=[slug])}#{code}")
     facts = StudyFacts(tasks=tasks_of(study.configuration), contact=suggested_terms(study).contact)
     context = {
@@ -105,13 +105,13 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponseBase:
             return page_of(request, study, key, to=to, language=language)
 
         return framed(request)
-    opened = previewing.preview_of(study=study, by=user_of(request))
+    opened = previews.preview_of(study=study, by=user_of(request))
     if opened is None:
         return redirect("console:preview", slug=slug)
     config = {
         "api": reverse("participation:preview-session").removesuffix("session/"),
         "hurry": opened.hurry,
-        "stated": previewing.stated_times(study),
+        "stated": previews.stated_times(study),
         "end": reverse("console:preview", args=[slug]),
     }
     with translation.override(language_of(request, study=language_of_study(study))):

@@ -20,7 +20,7 @@ from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.core.storage import current_path
 from humanexp.entry.pages import preview_entry
 from humanexp.ledger.payments import free_sessions
-from humanexp.participation.pictures import mask_png
+from humanexp.participation.answers import mask_png
 from humanexp.recruiters import registry
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.pages.power import power_page

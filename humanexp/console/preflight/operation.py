@@ -15,8 +15,8 @@ from humanexp.core.errors import KeysRefused, RecruiterError
 from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.jobs.selectors import silence
 from humanexp.ledger.budgets import month_budget
+from humanexp.participation import previews
 from humanexp.participation.models import Preview
-from humanexp.participation.services import previewing
 from humanexp.recruiters import money
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
@@ -102,12 +102,12 @@ def dry_run(launch: Launch) -> Problem:
 
 def _take(launch: Launch, slot: int) -> int:
     """How many trials were answered. The preview's row goes with its end, or with its failure."""
-    preview = previewing.open_preview(study=launch.study, by=None, slot=slot, is_hurried=True)
+    preview = previews.open_preview(study=launch.study, by=None, slot=slot, is_hurried=True)
     try:
         # Nobody waits for a server that is not there: that is what the check is to find out.
         http = PatientConnection(tries=2)
         api = settings.PUBLIC_URL + reverse("participation:preview-session").removesuffix("session/")
-        code = previewing.issue_preview_handoff(preview=preview)
+        code = previews.issue_preview_handoff(preview=preview)
         token = http.post(f"{api}handoff/", json={"code": code}).json()["token"]
         observers = ObserverModel(curves=DEMO_CURVES, seed=slot)
         person = ScriptedParticipant(

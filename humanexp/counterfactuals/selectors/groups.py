@@ -16,7 +16,7 @@ from analysis.findings.model.comparisons import SearchesTogether
 from analysis.study.validation import IS_ONE
 from humanexp.core.errors import existing
 from humanexp.counterfactuals.models import Round, SearchGroup, SearchRun
-from humanexp.participation.selectors.answers import iter_trial_rows
+from humanexp.participation.answers import iter_trial_rows
 from humanexp.screening.selectors import accepted_sessions
 
 #: Only the first showing of a picture counts.

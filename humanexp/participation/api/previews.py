@@ -9,8 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from humanexp.participation import previews
 from humanexp.participation.api import views
-from humanexp.participation.api.authentication import PreviewTokenAuthentication
+from humanexp.participation.api.backends import PREVIEWED, PreviewTokenAuthentication
 from humanexp.participation.api.views import (
     ClosingView,
     CompleteView,
@@ -28,9 +29,7 @@ from humanexp.participation.api.views import (
     StimulusView,
     WithdrawView,
 )
-from humanexp.participation.credentials import PreviewClaim
-from humanexp.participation.services import previewing
-from humanexp.participation.session_backends import PREVIEWED
+from humanexp.participation.sessions import PreviewClaim
 
 
 class SkipIn(serializers.Serializer[Any]):
@@ -44,7 +43,7 @@ class SkipView(RunView):
         """Go on at the next block, or past practice and qualification."""
         given = views.valid(SkipIn, request)
         claim = cast(PreviewClaim, request.auth)
-        return Response({"cursor": previewing.skip(claim=claim, lease=self.lease, to=given["to"])})
+        return Response({"cursor": previews.skip(claim=claim, lease=self.lease, to=given["to"])})
 
 
 def _call(address: str, view: type[RunView], *, is_open: bool = False) -> URLPattern:

@@ -17,7 +17,9 @@ from rest_framework.response import Response
 
 from humanexp.core.api.problems import ProblemOut
 from humanexp.core.errors import InvalidRequest, NotFound
-from humanexp.participation.api.authentication import AuditedView, HoldsToken, SessionTokenAuthentication
+from humanexp.participation.answering import check_lease, check_rate, record
+from humanexp.participation.answers import mask_png
+from humanexp.participation.api.backends import STORED, AuditedView, HoldsToken, SessionTokenAuthentication, Sittings
 from humanexp.participation.api.serializers import (
     ClosingIn,
     CompleteIn,
@@ -36,14 +38,11 @@ from humanexp.participation.api.serializers import (
     TokenOut,
     WithdrawIn,
 )
-from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import RefusalReason, Session, SessionState
-from humanexp.participation.pictures import mask_png
-from humanexp.participation.services.answering import check_lease, check_rate, record
-from humanexp.participation.services.places import protocol_of, seconds_left
-from humanexp.participation.services.setting_up import offered_window_ms, steps_of
-from humanexp.participation.session_backends import STORED, Sittings
-from humanexp.participation.session_cache import Course, PlannedTrial
+from humanexp.participation.places import protocol_of, seconds_left
+from humanexp.participation.presentation import Course, PlannedTrial
+from humanexp.participation.sessions import SessionClaim
+from humanexp.participation.set_ups import offered_window_ms, steps_of
 from humanexp.studies.estimated_duration import minutes_left, round_seconds
 from humanexp.studies.tasks import TASKS
 

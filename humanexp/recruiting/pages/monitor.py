@@ -31,7 +31,7 @@ from humanexp.ledger.payments import Tally, free_sessions, latest_payments, noti
 from humanexp.ledger.rejections import proposed_rejections, rejections
 from humanexp.ledger.settlement import pay_first_late
 from humanexp.ledger.wages import wage_of
-from humanexp.participation.selectors.faults import refused_calls
+from humanexp.participation.monitoring import refused_calls
 from humanexp.participation.tallies import BinCount, bars, kept_counts
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import campaigns_of

@@ -33,7 +33,7 @@ from humanexp.ledger.payments import Tally, tally_of
 from humanexp.ledger.rejections import rejections_need_two, set_review_policy
 from humanexp.ledger.terms import SuggestedTerms, offers_that_choose_people, pilot_of, policy_of, suggested_terms
 from humanexp.ledger.wages import Wage, wage_at
-from humanexp.participation.earlier_curves import earlier_choices
+from humanexp.participation.own_curves import earlier_choices
 from humanexp.recruiters import money, people, registry
 from humanexp.recruiters.campaigns import facts_of
 from humanexp.recruiters.models import Campaign, RecruiterAccount

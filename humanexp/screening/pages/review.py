@@ -15,8 +15,8 @@ from analysis.acceptance.golds import Gold, Withdrawal, withdrawal_of
 from analysis.study.rules import RuleSet
 from humanexp.core.pages.rendering import KeyedPaginator
 from humanexp.jobs.registry import Progress
+from humanexp.participation.answers import rule_rows_of
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.answers import rule_rows_of
 from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict

@@ -15,11 +15,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from humanexp.core.errors import existing
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
+from humanexp.participation.answers import session_rows, unfetched_answers
+from humanexp.participation.endings import clear_text
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.answers import session_rows, unfetched_answers
-from humanexp.participation.selectors.sessions import rivals_of
-from humanexp.participation.selectors.set_ups import closing_answers
-from humanexp.participation.services.leaving import clear_text
+from humanexp.participation.sessions import rivals_of
+from humanexp.participation.set_ups import closing_answers
 from humanexp.participation.tallies import whole_tally
 from humanexp.screening import selectors, services
 from humanexp.screening.pages import panels

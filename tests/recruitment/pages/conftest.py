@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.participation.services.places import verify_session
+from humanexp.participation.places import verify_session
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.states import AssignmentState

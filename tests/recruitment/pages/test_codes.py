@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from humanexp.core.models import User
-from humanexp.participation import credentials
+from humanexp.participation import sessions
 from humanexp.participation.models import Response, SessionState
 from humanexp.recruiting.people import codes_in, find_codes
 from humanexp.studies.models import Study
@@ -58,7 +58,7 @@ def test_a_code_of_an_earlier_key_is_still_found(finished, study, settings):
     with override_settings(SECRET_KEY="another", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
         (found,) = find_codes(study, [code])
         assert found.session == made
-        assert code in credentials.completion_codes(made.code) and credentials.completion_code(made.code) != code
+        assert code in sessions.completion_codes(made.code) and sessions.completion_code(made.code) != code
 
 
 def test_the_command_says_whose_it_is_and_fails_for_nobodys(finished, study, capsys):

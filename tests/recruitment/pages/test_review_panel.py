@@ -9,7 +9,7 @@ from django.test import Client
 from humanexp.core.models import User
 from humanexp.ledger.models import Payment
 from humanexp.ledger.rejections import reject
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.screening.models import Verdict

@@ -14,7 +14,7 @@ from analysis.study.link import Link
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -1,21 +1,81 @@
-"""What a participant may see of their own answers: shares of right ones, of no single picture, and no gold."""
+"""What participants may see of their own answers: shares of right ones, next to curves of studies that are over.
+
+Whoever knows such curves registers a source. No single picture is shown, and no gold.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal, Protocol
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
+from analysis.entry import Entry
 from analysis.labels.files import default_labels
 from analysis.own_performance import OwnPerformance, joined, own_performance
 from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, TokenRefused
-from humanexp.participation import credentials
-from humanexp.participation.earlier_curves import Earlier
-from humanexp.participation.models import FINISHED, OwnCurve, Response, Session
+from humanexp.core.models import User
+from humanexp.participation import sessions
+from humanexp.participation.models import FINISHED, EarlierCurves, OwnCurve, Response, Session
+from humanexp.studies.models import Study
+
+
+class EarlierLine(Entry):
+    """The share of right answers of people, or of one network, by amount of change."""
+
+    name: str
+    kind: Literal["people", "network"]
+    visual_change: tuple[float, ...]
+    rate: tuple[float, ...]
+
+
+class Earlier(Entry):
+    """Curves of one study, in the order in which they are listed."""
+
+    #: of the study
+    title: str
+    lines: tuple[EarlierLine, ...]
+
+
+class Source(Protocol):
+    """Knows the curves of studies; there is one such source."""
+
+    def choices(self, user: User | AnonymousUser, study: Study) -> list[tuple[str, str]]:
+        """Name and title of every study whose curves this user may show to people of `study`."""
+
+    def read(self, user: User | AnonymousUser | None, study: Study, name: str) -> Earlier:
+        """Raises InvalidRequest where the curves of this study may not be shown; no user: a command asks."""
+
+
+_SOURCES: list[Source] = []
+
+
+def register_source(source: Source) -> None:
+    _SOURCES.append(source)
+
+
+def earlier_choices(user: User | AnonymousUser, study: Study) -> list[tuple[str, str]]:
+    """For forms."""
+    return [choice for source in _SOURCES for choice in source.choices(user, study)]
+
+
+def freeze_earlier(*, study: Study, name: str, by: User | None) -> EarlierCurves:
+    """The curves of the study with this name, as they are now; part of the launch that promises them."""
+    found = _SOURCES[0].read(by, study, name)
+    content = found.to_json()
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    frozen, _ = EarlierCurves.objects.get_or_create(
+        digest=digest, defaults={"content": content, "frozen_at": clock.now()}
+    )
+    return frozen
+
 
 #: How long the address works.
 KEPT_DAYS = 30
@@ -66,13 +126,13 @@ class OwnResult:
 
 def own_result_address(session: Session) -> str:
     """What the address of the page says; empty where there is no such page."""
-    return credentials.OWN_RESULT.sign(session.pk, session.token_nonce) if _own_result(session) else ""
+    return sessions.OWN_RESULT.sign(session.pk, session.token_nonce) if _own_result(session) else ""
 
 
 def own_result_behind(said: str) -> tuple[Session, OwnResult]:
     """The result that an address stands for; it is gone after a withdrawal, and when its time is over."""
     try:
-        claim = credentials.OWN_RESULT.read(said)
+        claim = sessions.OWN_RESULT.read(said)
     except TokenRefused:
         raise NotFound from None
     sessions = Session.objects.select_related("study")

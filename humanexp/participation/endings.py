@@ -15,7 +15,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
 from humanexp.core.models import User
-from humanexp.participation.credentials import SessionClaim
+from humanexp.participation.answering import check_lease
 from humanexp.participation.models import (
     FINISHED,
     ClosingAnswers,
@@ -26,10 +26,9 @@ from humanexp.participation.models import (
     SessionState,
     SetUp,
 )
-from humanexp.participation.selectors.sessions import holding_slots, session_of
-from humanexp.participation.services.answering import check_lease
-from humanexp.participation.services.places import is_out_of_time
-from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.openings import withdraw_session
+from humanexp.participation.places import is_out_of_time
+from humanexp.participation.sessions import SessionClaim, holding_slots, session_of
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
 from humanexp.studies.models import Study

@@ -19,11 +19,11 @@ from analysis.study.protocol import ProtocolConfig
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, StudyRefused
 from humanexp.jobs import services as jobs
+from humanexp.participation import sessions
+from humanexp.participation.answers import given_out, seen_originals, stimuli_of
 from humanexp.participation.models import FINISHED, Participant, Session, SessionState
-from humanexp.participation.selectors import sessions
-from humanexp.participation.selectors.answers import given_out, seen_originals, stimuli_of
-from humanexp.participation.selectors.sessions import counted_sessions, holding_slots
-from humanexp.participation.services.setting_up import in_its_window
+from humanexp.participation.sessions import counted_sessions, holding_slots
+from humanexp.participation.set_ups import in_its_window
 from humanexp.studies import plans
 from humanexp.studies.estimated_duration import round_seconds
 from humanexp.studies.models import Study

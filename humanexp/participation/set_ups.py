@@ -1,21 +1,21 @@
-"""What the page measures and asks before practice, where the study wants it."""
+"""What the page measures and asks before practice and after the last trial, where the study wants it, and its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from analysis.study.protocol import ProtocolConfig
 from analysis.study.setup import LONGER_WINDOW, SetUp as SetUpSettings
 from analysis.tables.sessions import ITEMS
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, SessionClosed
-from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Session, SessionState, SetUp
-from humanexp.participation.selectors.sessions import session_of
-from humanexp.participation.services.answering import check_lease
+from humanexp.participation.answering import check_lease
+from humanexp.participation.models import ClosingAnswers, Session, SessionState, SetUp, counting
+from humanexp.participation.sessions import SessionClaim, session_of
 from humanexp.studies.models import Study
 
 #: Items that every study has.
@@ -87,3 +87,55 @@ def items_of(study: Study, given: Mapping[str, Any]) -> dict[str, dict[str, Any]
         if item not in asked:
             raise InvalidRequest("The study does not ask this.", fields={item: "is not asked"})
     return {item: {"how": ITEMS[item].how, "value": value} for item, value in given.items() if value is not None}
+
+
+def closing_answers(study: Study) -> QuerySet[ClosingAnswers]:
+    """Of every session that may count, the latest first; those who said nothing are left out."""
+    said = ~Q(went_wrong="", problem="", comment="", device="")
+    known = ClosingAnswers.objects.filter(counting("session"), said, session__study=study)
+    return known.select_related("session__participant").order_by("-given_at", "-pk")
+
+
+def closing_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """The columns of `analysis.tables.sessions.CLOSING`: texts only where a person cleared them."""
+    for answers in closing_answers(study).order_by("session_id"):
+        yield {
+            "session": answers.session.code,
+            "went_wrong": answers.went_wrong or None,
+            "device": answers.device or None,
+            "problem": (answers.problem if answers.problem_cleared_at else "") or None,
+            "comment": (answers.comment if answers.comment_cleared_at else "") or None,
+        }
+
+
+#: Questions about sight and knowledge, and their answers.
+REPORTED = ("sight", "colour_sight", "corruption_knowledge")
+SAID = ("yes", "no", "undisclosed")
+
+
+def set_up_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """The columns of `analysis.tables.sessions.SETUP`, of every session that may count; values are coarse."""
+    sessions = Session.objects.filter(counting(), study=study).select_related("set_up").order_by("pk")
+    for session in sessions:
+        found = {name: one["value"] for name, one in _items_of(session).items()} | _self_report(session)
+        for name, item in ITEMS.items():
+            if name in found:
+                yield {"session": session.code, "item": name, "how": item.how, "value": item.coarse(found[name])}
+
+
+def longer_windows(study: Study) -> dict[str, int]:
+    """The longer time for each answer, by the codes of sessions whose participants asked for one."""
+    asked = SetUp.objects.filter(session__study=study).exclude(answer_window_ms=None)
+    return {code: int(window_ms or 0) for code, window_ms in asked.values_list("session__code", "answer_window_ms")}
+
+
+def _items_of(session: Session) -> dict[str, Any]:
+    return session.set_up.items if hasattr(session, "set_up") else {}
+
+
+def _self_report(session: Session) -> dict[str, str]:
+    """Only the answers that the page offers: whatever else a browser sent goes into no export."""
+    said = session.environment.get("self_report")
+    if not isinstance(said, dict):
+        return {}
+    return {name: said[name] for name in REPORTED if said.get(name) in SAID}

@@ -20,17 +20,14 @@ from analysis.study.protocol import ProtocolConfig
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, OutOfOrder, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.models import User
-from humanexp.participation import credentials
-from humanexp.participation.credentials import PreviewClaim
+from humanexp.participation import answering, sessions
+from humanexp.participation.answering import NextRound, StoredAnswer, answer_of, check_answer, check_lease
+from humanexp.participation.answers import Picture, stimulus_pictures, stimulus_png
+from humanexp.participation.endings import questions_of
 from humanexp.participation.models import Preview, Session, SessionState
-from humanexp.participation.pictures import Picture, stimulus_png
-from humanexp.participation.selectors.answers import stimulus_pictures
-from humanexp.participation.services import qualifying
-from humanexp.participation.services.answering import StoredAnswer, answer_of, check_answer, check_lease
-from humanexp.participation.services.leaving import questions_of
-from humanexp.participation.services.qualifying import NextRound
-from humanexp.participation.services.sessions import Exchanged
-from humanexp.participation.session_cache import Course, PlannedTrial
+from humanexp.participation.openings import Exchanged
+from humanexp.participation.presentation import Course, PlannedTrial
+from humanexp.participation.sessions import PreviewClaim
 from humanexp.studies import plans
 from humanexp.studies.models import Protocol, Study
 from humanexp.studies.plans import grid_order_for
@@ -75,7 +72,7 @@ def preview_of(*, study: Study, by: User) -> Preview | None:
 
 def sweep_previews() -> int:
     """Delete previews that nobody ended; how many there were."""
-    oldest = clock.now() - timedelta(seconds=credentials.PREVIEW_MAX_AGE_S)
+    oldest = clock.now() - timedelta(seconds=sessions.PREVIEW_MAX_AGE_S)
     return Preview.objects.filter(opened_at__lt=oldest).delete()[0]
 
 
@@ -83,14 +80,14 @@ def issue_preview_handoff(*, preview: Preview) -> str:
     """A code that can be exchanged for a token once, within a minute."""
     preview.handoff_nonce = secrets.token_urlsafe(12)
     preview.save(update_fields=["handoff_nonce"])
-    return credentials.PREVIEW_HANDOFF.sign(preview.pk, preview.handoff_nonce)
+    return sessions.PREVIEW_HANDOFF.sign(preview.pk, preview.handoff_nonce)
 
 
 def exchange_handoff(*, code: str) -> Exchanged:
     preview = _behind(code)
     if not Preview.objects.filter(pk=preview.pk, handoff_nonce=preview.handoff_nonce).update(handoff_nonce=""):
         raise TokenRefused(reason="replayed")
-    return Exchanged(token=credentials.PREVIEW_TOKEN.sign(preview.pk, preview.token_nonce))
+    return Exchanged(token=sessions.PREVIEW_TOKEN.sign(preview.pk, preview.token_nonce))
 
 
 def look_behind(*, code: str) -> list[str]:
@@ -98,7 +95,7 @@ def look_behind(*, code: str) -> list[str]:
 
 
 def _behind(code: str) -> Preview:
-    claim = credentials.PREVIEW_HANDOFF.read(code)
+    claim = sessions.PREVIEW_HANDOFF.read(code)
     preview = Preview.objects.select_related("study").filter(pk=claim.preview_id, handoff_nonce=claim.nonce or None)
     found = preview.first()
     if found is None:
@@ -148,11 +145,11 @@ def store_response(
 def _go_on(preview: Preview, course: Course, trial: PlannedTrial, correct: bool | None) -> int:
     block, standing = course.blocks[trial.block], NextRound(trial.position + 1)
     right = (0 if trial.position == block["first"] else preview.right) + bool(correct)
-    if qualifying.ends_round(course.blocks, trial.block, standing.cursor):
+    if answering.ends_round(course.blocks, trial.block, standing.cursor):
         # Who only wants to see the screens answers at random, and passes.
         counted = right if preview.hurry == 1 else standing.cursor - block["first"]
         rules = preview.study.rule_set
-        standing = qualifying.after_round(course.blocks, trial.block, rule_set=rules, right=counted)
+        standing = answering.after_round(course.blocks, trial.block, rule_set=rules, right=counted)
     here = Preview.objects.filter(pk=preview.pk, cursor=trial.position)
     here.update(cursor=standing.cursor, right=right, **standing.known)
     return standing.cursor

@@ -1,3 +1,5 @@
+"""A session from its opening to its submission: its participant, its trials, its tokens and hand-offs, its receipt."""
+
 from __future__ import annotations
 
 import secrets
@@ -12,11 +14,10 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
-from humanexp.participation import credentials
+from humanexp.participation import places, sessions
+from humanexp.participation.answers import stimulus_pks
 from humanexp.participation.models import FINISHED, SESSION_TRANSITIONS, Participant, Session, SessionState, Trial
-from humanexp.participation.selectors.answers import stimulus_pks
-from humanexp.participation.selectors.sessions import measured, unmeasured
-from humanexp.participation.services import places
+from humanexp.participation.sessions import measured, unmeasured
 from humanexp.studies import plans
 from humanexp.studies.models import Population, Study, StudyFamily, StudyState
 from humanexp.studies.plans import grid_order_for
@@ -207,7 +208,7 @@ def _create_trials(session: Session, plan: SessionPlan) -> None:
 
 def issue_token(*, session: Session) -> str:
     """A bearer token for the session; tokens given out before stay good."""
-    return credentials.TOKEN.sign(session.pk, session.token_nonce)
+    return sessions.TOKEN.sign(session.pk, session.token_nonce)
 
 
 def revoke_tokens(*, session: Session) -> Session:
@@ -226,7 +227,7 @@ def issue_handoff(*, session: Session, keep_as: str = "") -> str:
     opened = Session.objects.filter(pk=session.pk).exclude(state=SessionState.WITHDRAWN).update(handoff_nonce=nonce)
     if not opened:
         raise SessionClosed
-    return credentials.HANDOFF.sign(session.pk, f"{nonce} {keep_as}")
+    return sessions.HANDOFF.sign(session.pk, f"{nonce} {keep_as}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,7 +242,7 @@ class Exchanged:
 
 def exchange_handoff(*, code: str) -> Exchanged:
     """The token for a hand-off code. The conditional update decides: a code works once."""
-    claim = credentials.HANDOFF.read(code)
+    claim = sessions.HANDOFF.read(code)
     if not claim.nonce:
         raise TokenRefused
     unused = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce)
@@ -250,14 +251,14 @@ def exchange_handoff(*, code: str) -> Exchanged:
     session = Session.objects.only("pk", "token_nonce").get(pk=claim.session_id)
     return Exchanged(
         token=issue_token(session=session),
-        resume_secret=credentials.RESUME_SECRET.sign(session.pk, session.token_nonce) if claim.keep_as else "",
+        resume_secret=sessions.RESUME_SECRET.sign(session.pk, session.token_nonce) if claim.keep_as else "",
         keep_as=claim.keep_as,
     )
 
 
 def look_behind(*, code: str) -> list[str]:
     """Tasks of the session that a hand-off code opens; the code stays good."""
-    claim = credentials.HANDOFF.read(code)
+    claim = sessions.HANDOFF.read(code)
     session = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce or None).first()
     if session is None:
         raise TokenRefused(reason="replayed", session_id=claim.session_id)
@@ -283,11 +284,11 @@ def receipt_for(*, session: Session) -> str:
     """Proof that every answer is stored; there is none before."""
     if session.state not in FINISHED:
         raise Conflict("The session is not complete: there is no receipt yet.")
-    return credentials.receipt(session.code)
+    return sessions.receipt(session.code)
 
 
 def receipt_is_valid(*, session: Session, receipt: str) -> bool:
-    return credentials.receipt_is_valid(session.code, receipt)
+    return sessions.receipt_is_valid(session.code, receipt)
 
 
 def keep_working_times() -> int:

@@ -1,15 +1,16 @@
-"""Answers as they come in, and what is put on record of them."""
+"""Answers as they come in, what is put on record of them, and what follows: a next round, or a request to slow down."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, Q
+from django.db.models import Count, Exists, F, Q
 
+from analysis.acceptance.rules import needed_of, qualification_rule
 from analysis.tables.trials import TIMING_COLUMNS
 from analysis.timing.rules import TIMING_RULE, is_set_aside, timing_ok
 from humanexp.core import clock, metrics
@@ -26,13 +27,90 @@ from humanexp.core.errors import (
 from humanexp.core.limits import Allowance
 from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.jobs import services as jobs
-from humanexp.participation import minimum_duration
-from humanexp.participation.credentials import SessionClaim
+from humanexp.participation import presentation
 from humanexp.participation.models import Preview, RefusalReason, RefusedCall, Response, Session, SessionState, Trial
-from humanexp.participation.selectors.sessions import session_of, standing_of
-from humanexp.participation.services import qualifying, slowing
-from humanexp.participation.services.showing import is_restored, not_shown
-from humanexp.participation.session_cache import Course, PlannedTrial, course_of
+from humanexp.participation.presentation import (
+    Course,
+    PlannedTrial,
+    asks_to_slow_down,
+    course_of,
+    is_restored,
+    not_shown,
+)
+from humanexp.participation.sessions import SessionClaim, session_of, standing_of
+
+KIND = "qualification"
+
+
+class NextRound(NamedTuple):
+    """Where a session goes on after a round, and what is known of it by then; None where that is open."""
+
+    cursor: int
+    qualified: bool | None = None
+    practised: bool | None = None
+
+    @property
+    def known(self) -> dict[str, bool]:
+        """What is not open any more, as fields of a session."""
+        found = {"qualified": self.qualified, "practised": self.practised}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def can_be_passed(block: Mapping[str, Any]) -> bool:
+    """Whether the answers of the block decide how the session goes on."""
+    return block["kind"] == KIND or "needed" in block
+
+
+def after_answer(*, trial: Trial, cursor: int) -> int:
+    """Where the session goes on after a stored answer; part of the transaction that stores it."""
+    blocks = trial.session.blocks
+    if not ends_round(blocks, trial.block, cursor):
+        return cursor
+    right = Response.objects.filter(session=trial.session, trial__block=trial.block, correct=True).count()
+    standing = after_round(blocks, trial.block, rule_set=trial.session.study.rule_set, right=right)
+    if not standing.known:
+        return cursor
+    Session.objects.filter(pk=trial.session_id, cursor=cursor).update(cursor=standing.cursor, **standing.known)
+    return standing.cursor
+
+
+def ends_round(blocks: Sequence[Mapping[str, Any]], index: int, cursor: int) -> bool:
+    """Whether the answer before the cursor was the last one of a round that can be passed."""
+    return bool(can_be_passed(blocks[index]) and cursor > blocks[index]["last"])
+
+
+def after_round(
+    blocks: Sequence[Mapping[str, Any]], index: int, *, rule_set: Mapping[str, Any], right: int
+) -> NextRound:
+    """Where a session goes on after a round with so many right answers, and what is known of it then."""
+    block = blocks[index]
+    following, end = block["last"] + 1, blocks[-1]["last"] + 1
+    later = [other for other in blocks[index + 1 :] if can_be_passed(other) and _are_alike(block, other)]
+    past = later[-1]["last"] + 1 if later else following
+    if block["kind"] == KIND:
+        settings = qualification_rule(rule_set)
+        if settings is None:
+            return NextRound(following)
+        if right >= needed_of(block["last"] - block["first"] + 1, settings.pass_of):
+            return NextRound(past, qualified=True)
+        return NextRound(following) if later else NextRound(end, qualified=False)
+    if right >= block["needed"]:
+        return NextRound(past, practised=True)
+    # Not qualified either: whoever could not practise holds no place of the study.
+    return NextRound(following) if later else NextRound(end, qualified=False, practised=False)
+
+
+def _are_alike(block: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return bool(block["kind"] == other["kind"] and block["task"] == other["task"])
+
+
+def after_block(*, session_id: int, blocks: list[int], under_ms: float, cursor: int) -> None:
+    """Decide before the block at the cursor whether its page asks; part of the transaction that stores an answer."""
+    timed = Response.objects.filter(session_id=session_id, trial__block__in=blocks, rt_ms__isnull=False)
+    counts = timed.exclude(set_aside=True).aggregate(all=Count("pk"), fast=Count("pk", filter=Q(rt_ms__lt=under_ms)))
+    if asks_to_slow_down(fast=counts["fast"], answered=counts["all"]):
+        Session.objects.filter(pk=session_id, slow_down_at=None).update(slow_down_at=cursor)
+
 
 #: Calls of one session. A block is fetched at once, so the bucket is deep: 300 trials with all their pictures.
 CALLS = Allowance(per_s=40, burst=1000)
@@ -157,12 +235,10 @@ def store_response(
                 transaction.on_commit(metrics.ANSWERS.inc)
                 cursor = position + 1
                 if blocks := course.measured_before(cursor):
-                    slowing.after_block(
-                        session_id=course.session_id, blocks=blocks, under_ms=course.too_fast_ms, cursor=cursor
-                    )
-                if qualifying.can_be_passed(course.blocks[trial.block]):
+                    after_block(session_id=course.session_id, blocks=blocks, under_ms=course.too_fast_ms, cursor=cursor)
+                if can_be_passed(course.blocks[trial.block]):
                     row = Trial.objects.select_related("session__study").get(pk=trial.pk)
-                    cursor = qualifying.after_answer(trial=row, cursor=cursor)
+                    cursor = after_answer(trial=row, cursor=cursor)
                 return answer_of(course, trial, response, correct, cursor=cursor, is_new=True)
     except IntegrityError:
         # Stored already although the cursor stood here: the row is the truth, the cursor follows it.
@@ -174,8 +250,8 @@ def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTria
     """Move the cursor past the trial, if it stands there and everything allows it; False otherwise."""
     place = {"pk": course.session_id, "cursor": trial.position}
     due = Session.objects.filter(**place, token_nonce=claim.nonce, state=SessionState.OPEN, lease=lease or None)
-    if not course.is_scripted and minimum_duration.SHARE:
-        latest = now - timedelta(seconds=minimum_duration.SHARE * trial.not_before_s)
+    if not course.is_scripted and presentation.SHARE:
+        latest = now - timedelta(seconds=presentation.SHARE * trial.not_before_s)
         due = due.filter(Q(block_began_at__lte=latest) | Q(block_began_at=None))
     due = due.exclude(Exists(not_shown(trial)))
     changes: dict[str, Any] = {"cursor": trial.position + 1, "last_seen_at": now}
@@ -198,7 +274,7 @@ def _was_set_back(course: Course, trial: PlannedTrial, now: datetime) -> bool:
     Nobody waits until the clock has caught up. Who answers gains one trial's pictures by it at most, and no participant
     sets the server's clock.
     """
-    due = now - timedelta(seconds=minimum_duration.SHARE * trial.not_before_s)
+    due = now - timedelta(seconds=presentation.SHARE * trial.not_before_s)
     ahead = Session.objects.filter(pk=course.session_id, cursor=trial.position).filter(
         Q(last_seen_at__gt=now) | Q(block_began_at__gt=now)
     )
@@ -229,7 +305,7 @@ def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: Plann
     if not_shown(trial).exists():
         raise PictureDamaged
     if session.cursor == trial.position and session.block_began_at is not None:
-        due = session.block_began_at + timedelta(seconds=minimum_duration.SHARE * trial.not_before_s)
+        due = session.block_began_at + timedelta(seconds=presentation.SHARE * trial.not_before_s)
         raise TooFast(retry_after_s=max(0.0, (due - now).total_seconds()))
     raise OutOfOrder(fields={"cursor": str(session.cursor)})
 
