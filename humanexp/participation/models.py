@@ -117,7 +117,7 @@ class Session(models.Model):
     completed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
-    #: seconds of work, breaks left out, measured some time after the end (participation/selectors/sessions.py)
+    #: seconds of work, breaks left out, measured some time after the end (`measured` in participation/sessions.py)
     active_s = models.FloatField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     #: what it was before it was withdrawn
@@ -416,7 +416,7 @@ class EarlierCurves(models.Model):
     """Curves of a study that is over, as they were when a campaign was launched; never changed."""
 
     digest = models.CharField(max_length=64, unique=True)
-    #: as `participation.earlier_curves.Earlier` writes them
+    #: as `participation.own_curves.Earlier` writes them
     content = models.JSONField()
     frozen_at = models.DateTimeField()
 

@@ -135,8 +135,8 @@ def own_result_behind(said: str) -> tuple[Session, OwnResult]:
         claim = sessions.OWN_RESULT.read(said)
     except TokenRefused:
         raise NotFound from None
-    sessions = Session.objects.select_related("study")
-    session = sessions.filter(pk=claim.session_id, token_nonce=claim.nonce or None).first()
+    mine = Session.objects.select_related("study").filter(pk=claim.session_id)
+    session = mine.filter(token_nonce=claim.nonce or None).first()
     found = session and _own_result(session)
     if not session or not found:
         raise NotFound

@@ -343,8 +343,6 @@ def _timing_share(judged: Sequence[bool]) -> float | None:
     return sum(judged) / len(judged) if judged else None
 
 
-__all__ = ["LivePage", "Standing", "live_page"]
-
 #: From so many sessions on, the page asks less often.
 MANY = 2000
 

@@ -1,1 +1,0 @@
-"""Questions about sessions, trials and answers."""

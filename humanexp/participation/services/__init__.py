@@ -1,1 +1,0 @@
-"""What can be done to sessions; every function takes keywords and is atomic."""
