@@ -165,7 +165,7 @@ def prepare(participants: int) -> str:
     from humanexp.ledger.hit_calls import entry_url
     from humanexp.ledger.sender import send
     from humanexp.recruiting.launch import LaunchTerms, publish
-    from humanexp.studies.services.studies import create_study, start_collecting
+    from humanexp.studies.services import create_study, start_collecting
 
     make_stimuli(count_per_function=max(400, 3 * participants))
     configuration = StudyConfiguration.from_dict(

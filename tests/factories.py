@@ -20,8 +20,8 @@ from humanexp.participation.models import FINISHED, Session
 from humanexp.participation.openings import Agreement, issue_token, open_session, participant_for
 from humanexp.participation.sessions import minutes_of
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies import services
 from humanexp.studies.models import Study
-from humanexp.studies.services import studies
 
 SIZE_PX = 24
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
@@ -181,12 +181,12 @@ def configuration(**changes):
 
 def draft_study(*, by: User | None = None, **changes: Any) -> Study:
     """A planned study on a stimulus set that is there; ``changes`` are those of its configuration."""
-    return studies.create_study(configuration=configuration(**changes), by=by)
+    return services.create_study(configuration=configuration(**changes), by=by)
 
 
 def collecting_study(*, by: User | None = None, **changes: Any) -> Study:
     """The same, and it takes participants."""
-    return studies.start_collecting(study=draft_study(by=by, **changes), by=by)
+    return services.start_collecting(study=draft_study(by=by, **changes), by=by)
 
 
 def new_session(study, code="P-1", scripted=False):

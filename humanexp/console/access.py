@@ -26,9 +26,8 @@ from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.studies.models import Study
+from humanexp.studies.models import MAY, Action, Study
 from humanexp.studies.permissions import role_of
-from humanexp.studies.roles import MAY, Action
 
 #: What reading a page takes, and what sending its form takes.
 ACCESS: Mapping[str, tuple[Action, Action]] = {

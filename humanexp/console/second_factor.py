@@ -18,8 +18,8 @@ from humanexp.core import second_factors
 from humanexp.core.middleware import Middleware
 from humanexp.core.models import User
 from humanexp.core.ownership import keeps_money
+from humanexp.studies.models import Action
 from humanexp.studies.permissions import studies_with
-from humanexp.studies.roles import Action
 
 #: What somebody without a second factor can still open.
 _FREE = ("/account/", "/login/", "/logout/", "/static/", *settings.PARTICIPANT_PATHS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from humanexp.core.problems import Severity
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action
 from humanexp.studies.waiting import Words
 
 WORDS: Mapping[str, Words] = {

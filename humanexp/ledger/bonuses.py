@@ -32,8 +32,7 @@ from humanexp.recruiters.people import is_id_column, named_in
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import GONE, LISTED, AssignmentState
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 REASON = "You took part in our study and could not submit it. This is your pay. We are sorry for the trouble."
 

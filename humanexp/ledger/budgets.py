@@ -28,8 +28,7 @@ from humanexp.recruiters.money import Charge
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 
 def account_of(environment: str) -> RecruiterAccount | None:

@@ -24,8 +24,7 @@ from humanexp.recruiters.money import Listing
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import RESOLUTIONS, AssignmentState, DifferenceState, WriteState, advance
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 
 @transaction.atomic

@@ -27,8 +27,7 @@ from humanexp.recruiters.port import QualificationOrder
 from humanexp.recruiters.registry import capabilities_of
 from humanexp.recruiters.states import UNFINISHED, CampaignState, WriteState, advance
 from humanexp.studies import permissions
-from humanexp.studies.models import StudyFamily
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, StudyFamily
 
 
 @dataclass

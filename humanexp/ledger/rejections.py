@@ -24,8 +24,7 @@ from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import AssignmentState, ProposalState, WriteState, advance
 from humanexp.screening.selectors import verdicts_on
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,8 +29,7 @@ from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import GONE, LISTED, AssignmentState, WriteState, advance
 from humanexp.screening.services import decide
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 #: Assignments that are locked by one question.
 _AT_ONCE = 500

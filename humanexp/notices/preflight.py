@@ -11,7 +11,7 @@ from humanexp.notices import transport
 from humanexp.notices.models import Address
 from humanexp.notices.services.sending import ended, target_of, test_letter
 from humanexp.notices.transport import DeliveryFailed
-from humanexp.studies.roles import MAY, Action
+from humanexp.studies.models import MAY, Action
 
 
 @check("Notices")

@@ -27,9 +27,8 @@ from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import LISTED, CampaignState
 from humanexp.recruiting.alerts import attention_of
 from humanexp.screening.selectors import flagged_in
-from humanexp.studies.models import Origin, Study, StudyMembership, StudyState
+from humanexp.studies.models import MAY, Action, Origin, Role, Study, StudyMembership, StudyState
 from humanexp.studies.permissions import studies_with
-from humanexp.studies.roles import MAY, Action, Role
 from humanexp.studies.waiting import Waiting, Words, in_words
 
 #: With less free space, the disk is nearly full; `readyz` turns red later.

@@ -31,8 +31,7 @@ from humanexp.participation.places import is_out_of_time
 from humanexp.participation.sessions import SessionClaim, holding_slots, session_of
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 #: A page of text.
 LONGEST_TEXT = 2000

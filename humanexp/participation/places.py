@@ -25,7 +25,7 @@ from humanexp.participation.models import FINISHED, Participant, Session, Sessio
 from humanexp.participation.sessions import counted_sessions, holding_slots
 from humanexp.participation.set_ups import in_its_window
 from humanexp.studies import plans
-from humanexp.studies.estimated_duration import round_seconds
+from humanexp.studies.facts import round_seconds
 from humanexp.studies.models import Study
 
 #: So long before it a round is over; the page waits for as much (static/js/participation/trial/deadline.js).

@@ -34,8 +34,7 @@ from humanexp.participation.answers import Picture, checked, stimulus_png
 from humanexp.participation.models import DamagedPicture, Session, Trial
 from humanexp.participation.sessions import SessionClaim, session_of
 from humanexp.studies.models import Study
-from humanexp.studies.tasks import TASKS
-from humanexp.studies.tasks.base import Task
+from humanexp.studies.tasks import TASKS, Task
 
 #: Of the answers of 90 published observers at most 0.2 % came sooner than 0.3 s (`analysis/rule_sets/vcr.toml`).
 UNDER_MS = 340.0

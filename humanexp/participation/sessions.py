@@ -25,7 +25,7 @@ from humanexp.core.clock import Epoch
 from humanexp.core.errors import TokenRefused
 from humanexp.core.keys import pseudonym
 from humanexp.participation.models import FINISHED, Response, Session, SessionState, counting
-from humanexp.studies.estimated_duration import work_ms
+from humanexp.studies.facts import work_ms
 from humanexp.studies.models import Protocol, Study
 from humanexp.studies.tasks import TASKS
 

@@ -40,8 +40,7 @@ from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import LISTED, AssignmentState, CampaignState, HitState
 from humanexp.recruiters.tickets import Outcome, Ticket
 from humanexp.screening.models import Verdict
-from humanexp.studies.estimated_duration import session_minutes
-from humanexp.studies.facts import StudyFacts, language_of_study, tasks_of
+from humanexp.studies.facts import StudyFacts, language_of_study, session_minutes, tasks_of
 from humanexp.studies.models import Population, Study
 from humanexp.studies.plans import plan_head
 

@@ -20,9 +20,8 @@ from humanexp.participation.openings import participant_for, scripted_participan
 from humanexp.recruiters import registry
 from humanexp.recruiters.models import FROM, Assignment, Campaign, Exclusion, RecruitedPerson, id_here
 from humanexp.recruiters.presets import presets
-from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.models import Action, Study, StudyFamily
 from humanexp.studies.permissions import may
-from humanexp.studies.roles import Action
 
 
 def assignments_of(study: Study) -> QuerySet[Assignment]:

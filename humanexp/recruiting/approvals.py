@@ -35,8 +35,7 @@ from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import capabilities_of
 from humanexp.recruiting.models import ApprovalChange
 from humanexp.studies import permissions
-from humanexp.studies.models import Population, Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Population, Study
 
 
 class Gate(Protocol):

@@ -29,8 +29,7 @@ from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState
 from humanexp.recruiting.approvals import check_continuing
 from humanexp.recruiting.models import PlaceBatch
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 _TERMS = ("batch_places", "batch_every_hours", "batch_from_hour", "batch_until_hour")
 

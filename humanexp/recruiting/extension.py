@@ -34,8 +34,7 @@ from humanexp.recruiting.approvals import check_continuing
 from humanexp.recruiting.batches import note_seen
 from humanexp.recruiting.launch import check_collects, check_pilot
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 #: A HIT cannot be open longer than this from now.
 YEAR = timedelta(days=365)

@@ -31,10 +31,8 @@ from humanexp.recruiting import approvals
 from humanexp.recruiting.approvals import check_approval, check_currency_named
 from humanexp.recruiting.batches import batch_plan, plan_first, takes_batches
 from humanexp.recruiting.people import check_exported
-from humanexp.studies import permissions
-from humanexp.studies.models import Origin, Population, Study, StudyState
-from humanexp.studies.roles import Action
-from humanexp.studies.services import studies
+from humanexp.studies import permissions, services
+from humanexp.studies.models import Action, Origin, Population, Study, StudyState
 
 #: HITs this small cost half the fee; the price is that the recruiter no longer keeps a worker to one of them. We do.
 SMALL_HIT = money.LARGE_HIT - 1
@@ -163,7 +161,7 @@ def publish(
         check_pilot(study, price.assignments)
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
-            studies.start_collecting(study=study, by=by)
+            services.start_collecting(study=study, by=by)
         campaign.created_by, campaign.launched_at = by, clock.now()
         if campaign.capabilities.is_public and terms.compared_with:
             campaign.compared_with = freeze_earlier(study=study, name=terms.compared_with, by=by)

@@ -27,8 +27,7 @@ from humanexp.recruiters.models import Assignment, Campaign, id_here
 from humanexp.recruiters.presets import OutcomeCode, SiteTerms, preset_called
 from humanexp.recruiters.states import LISTED, AssignmentState, WriteState
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 #: Codes that are looked up at once.
 MOST_CODES = 500

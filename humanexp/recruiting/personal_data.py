@@ -31,9 +31,8 @@ from humanexp.recruiters.campaigns import ethics_of
 from humanexp.recruiters.models import Assignment, Campaign, Exclusion, RecruitedPerson
 from humanexp.recruiters.people import exclusion_code
 from humanexp.recruiters.states import UNFINISHED, UNSETTLED, AssignmentState, CampaignState
-from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.models import Action, Study, StudyFamily
 from humanexp.studies.permissions import may
-from humanexp.studies.roles import Action
 
 
 @dataclass(frozen=True, kw_only=True)

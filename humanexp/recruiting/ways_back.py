@@ -22,7 +22,7 @@ from humanexp.participation.openings import issue_handoff, revoke_tokens
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.models import WayBack, WayBackKind
 from humanexp.studies import permissions
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action
 
 
 def open_ways_back(assignment: Assignment) -> list[WayBack]:

@@ -8,9 +8,8 @@ from django.db.models import Q, QuerySet
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.participation.own_curves import Earlier
-from humanexp.studies.models import Origin, Population, Study, StudyState
+from humanexp.studies.models import Action, Origin, Population, Study, StudyState
 from humanexp.studies.permissions import studies_with
-from humanexp.studies.roles import Action
 
 
 class FinishedStudies:

@@ -24,8 +24,7 @@ from humanexp.participation.models import Session
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 JUDGE_STUDY = "screening.judge_study"
 #: Sessions whose answers are read together; a study of so many is judged within a second or two.

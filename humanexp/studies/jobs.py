@@ -5,8 +5,8 @@ from typing import Any
 from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
 from humanexp.studies.models import PowerEstimate
+from humanexp.studies.power import simulate_power
 from humanexp.studies.selectors import POWER
-from humanexp.studies.services.power_estimates import simulate_power
 
 
 @handler(POWER, title="Power is simulated", former=("experiments.power",))

@@ -1,16 +1,18 @@
-"""Questions about who may do what in a study; `roles` holds the table."""
+"""Who may do what in a study, and its members. A study with members always has an owner."""
 
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
+from django.db import transaction
 from django.db.models import QuerySet
 
-from humanexp.core.errors import NotAllowed
+from humanexp.core.audit import record
+from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import Owned, User
 from humanexp.core.ownership import Right, is_head
+from humanexp.core.selectors import account_called
 from humanexp.stimuli.models import StimulusSet
-from humanexp.studies.models import Study, StudyMembership
-from humanexp.studies.roles import MAY, Action, Role
+from humanexp.studies.models import MAY, Action, Role, Study, StudyMembership
 
 
 def role_of(user: User | AnonymousUser, study: Study) -> Role | None:
@@ -58,3 +60,63 @@ def grant_by_role(user: User, right: Right, row: Owned) -> bool:
     if right is not Right.ADD or not isinstance(row, StimulusSet) or row.created_by_id is None:
         return False
     return studies_with(user, Action.ANALYSE).filter(stimulus_set=row, created_by=row.created_by_id).exists()
+
+
+@transaction.atomic
+def invite(*, study: Study, username: str, role: str, by: User) -> StudyMembership:
+    """Give somebody with an account a role in the study."""
+    check(by, Action.MEMBERS, study)
+    user = account_called(username)
+    if StudyMembership.objects.filter(study=study, user=user).exists():
+        raise InvalidRequest(
+            f"{user} takes part already: change the role in the list.", fields={"username": "Takes part already."}
+        )
+    member = StudyMembership.objects.create(study=study, user=user, role=_known(role))
+    _record("member-invite", member, by, role=member.role)
+    return member
+
+
+@transaction.atomic
+def change_role(*, member: StudyMembership, role: str, by: User) -> StudyMembership:
+    """Give a member another role; refused for the last owner."""
+    member = StudyMembership.objects.select_for_update().select_related("study", "user").get(pk=member.pk)
+    check(by, Action.MEMBERS, member.study)
+    before, wanted = member.role, _known(role)
+    if before == wanted:
+        return member
+    _keep_an_owner(member)
+    member.role = wanted
+    member.save(update_fields=["role"])
+    _record("member-role", member, by, before=before, role=member.role)
+    return member
+
+
+@transaction.atomic
+def remove(*, member: StudyMembership, by: User) -> None:
+    """End somebody's part in the study; refused for the last owner."""
+    member = StudyMembership.objects.select_for_update().select_related("study", "user").get(pk=member.pk)
+    check(by, Action.MEMBERS, member.study)
+    _keep_an_owner(member)
+    _record("member-remove", member, by, role=member.role)
+    member.delete()
+
+
+def _known(role: str) -> Role:
+    if role not in Role.values:
+        raise InvalidRequest(
+            f"{role!r} is no role: choose one of {', '.join(Role.values)}.", fields={"role": "No role."}
+        )
+    return Role(role)
+
+
+def _keep_an_owner(member: StudyMembership) -> None:
+    if member.role != Role.OWNER:
+        return
+    # Locked together: two owners who leave at the same moment cannot both be the second-last.
+    owners = list(member.study.memberships.select_for_update().filter(role=Role.OWNER).order_by("pk"))
+    if len(owners) < 2:
+        raise Conflict(f"{member.user} is the only owner: make another member an owner first.")
+
+
+def _record(action: str, member: StudyMembership, by: User, **facts: str) -> None:
+    record(action=action, subject=f"user:{member.user_id}", study=member.study.slug, by=by, **facts)

@@ -6,16 +6,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
+from django.db import transaction
+
 from analysis.claims import telling_apart as claims
 from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.errors import InvalidInput
+from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
-from humanexp.studies.models import Study
+from humanexp.core.models import User
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job
+from humanexp.jobs.registry import Progress
+from humanexp.studies import permissions
+from humanexp.studies.models import Action, PowerEstimate, Study
 from humanexp.studies.plans import plan_head
-from humanexp.studies.selectors import configuration_of
+from humanexp.studies.selectors import POWER, configuration_of, power_job, subject_of
 
 if TYPE_CHECKING:
-    from analysis.power.study import PlannedStudy
+    from analysis.power.study import PlannedStudy, PowerReport
+
 
 #: Difference in area that a study is planned for unless it says otherwise.
 USUAL_DIFFERENCE = 0.033
@@ -124,7 +135,7 @@ def _people_of_recruiters(places: Mapping[str, int], people: int) -> tuple[int, 
 
 #: True shares of right answers, of people without bias, that a reader may have in mind; guessing is 0.5.
 SHARES = (0.55, 0.6, 0.65, 0.7, 0.8)
-POWER, ALPHA = 0.8, 0.05
+WANTED_POWER, ALPHA = 0.8, 0.05
 #: Believed lean of people's criteria: towards "same"; in ABX towards neither side.
 LEAN = {"same-different": 0.5, "abx": 0.0}
 
@@ -202,12 +213,12 @@ def telling_apart(study: Study) -> TellingApart | None:
         plain_each=does.plain_each,
         d_prime_margin=D_PRIME_MARGIN,
         detect=tuple(
-            needed(d_prime, share, lambda d=d_prime: people_to_detect(d, does, power=POWER, alpha=ALPHA / pairs))  # type: ignore[misc]
+            needed(d_prime, share, lambda d=d_prime: people_to_detect(d, does, power=WANTED_POWER, alpha=ALPHA / pairs))  # type: ignore[misc]
             for share, d_prime in d_primes.items()
         ),
-        equivalent=needed(0.0, 0.5, lambda: people_for_equivalence(does, power=POWER, alpha=ALPHA)),
+        equivalent=needed(0.0, 0.5, lambda: people_for_equivalence(does, power=WANTED_POWER, alpha=ALPHA)),
         assumed=claims.planned_sentence(
-            power=POWER,
+            power=WANTED_POWER,
             alpha=ALPHA,
             pairs=pairs,
             model=OBSERVER_MODEL,
@@ -218,3 +229,53 @@ def telling_apart(study: Study) -> TellingApart | None:
             plain_each=does.plain_each,
         ),
     )
+
+
+@transaction.atomic
+def request_power(*, study: Study, question: PowerQuestion, by: User | None = None) -> tuple[PowerEstimate, Job]:
+    """Ask what the design could show; the very same asked again while it is simulated is the job that there is."""
+    permissions.check(by, Action.DESIGN, study)
+    planned = planned_study(study, question)
+    job = power_job(study)
+    if job is not None and not job.is_finished:
+        asked = PowerEstimate.objects.get(pk=job.parameters["estimate_id"])
+        if (asked.question, asked.plan_digest) == (question.to_dict(), study.plan_digest):
+            return asked, job
+        raise StudyRefused("The power of this study is being simulated already: wait, or cancel that job.")
+    estimate = PowerEstimate.objects.create(
+        study=study,
+        question=question.to_dict(),
+        planned=planned.to_dict(),
+        plan_digest=study.plan_digest,
+        created_by=by,
+    )
+    record(action="power", subject=f"study:{study.slug}", study=study.slug, by=by, **question.to_dict())
+    return estimate, jobs.submit(POWER, subject=subject_of(study), by=by, estimate_id=estimate.pk)
+
+
+def simulate_power(*, estimate: PowerEstimate, report: Progress) -> PowerEstimate:
+    """Simulate the study that was planned, and others of other sizes; sizes found by an earlier attempt stay."""
+    from analysis.compute import executor
+    from analysis.power.sizes import estimate_sizes
+    from analysis.power.study import PlannedStudy, PowerReport
+
+    question = PowerQuestion(**estimate.question)
+
+    def keep(found: PowerReport) -> None:
+        estimate.found = [*estimate.found, found.to_dict()]
+        estimate.save(update_fields=["found"])
+
+    with executor(settings.COMPUTE) as pool:
+        sizes = estimate_sizes(
+            PlannedStudy.from_dict(estimate.planned),
+            question.difference,
+            runs=question.runs,
+            seed=question.seed,
+            executor=pool,
+            known=[PowerReport(**found) for found in estimate.found],
+            keep=keep,
+            progress=lambda done, total, people: report(done, total, f"studies of {people} people simulated"),
+        )
+    estimate.report, estimate.completed_at = sizes.to_dict(), clock.now()
+    estimate.save(update_fields=["report", "completed_at"])
+    return estimate

@@ -10,8 +10,7 @@ from typing import Self
 from django.urls import reverse
 
 from humanexp.core.problems import Problem, Severity
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 #: A sentence; of two, the first is for one of what was found.
 Sentence = str | tuple[str, str]

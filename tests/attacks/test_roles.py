@@ -31,13 +31,11 @@ from humanexp.recruiting.ways_back import make_personal_link, release
 from humanexp.results.services.analysing import freeze_analysis_plan, request_analysis
 from humanexp.results.services.reporting import request_report
 from humanexp.screening.services import decide, judge_soon, return_to_rules
-from humanexp.studies.models import Study
-from humanexp.studies.power import PowerQuestion
-from humanexp.studies.roles import Role
+from humanexp.studies import services
+from humanexp.studies.models import Role, Study
+from humanexp.studies.permissions import change_role, invite, remove
+from humanexp.studies.power import PowerQuestion, request_power
 from humanexp.studies.selectors import configuration_of
-from humanexp.studies.services import studies
-from humanexp.studies.services.members import change_role, invite, remove
-from humanexp.studies.services.power_estimates import request_power
 from tests.factories import new_session
 from tests.recruitment.studies import make_study
 
@@ -101,7 +99,7 @@ SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
         lambda on, by: decide(session=on.session, accepted=False, written_reason="They fell asleep.", by=by),
     ),
     "return to rules": (REVIEW, lambda on, by: return_to_rules(session=on.session, by=by)),
-    "revise": (LAUNCH, lambda on, by: studies.revise_study(study=on.study, configuration=on.configuration, by=by)),
+    "revise": (LAUNCH, lambda on, by: services.revise_study(study=on.study, configuration=on.configuration, by=by)),
     "power": (
         LAUNCH,
         lambda on, by: request_power(study=on.study, question=PowerQuestion(people=4), by=by),
@@ -125,7 +123,7 @@ def attacked(people: dict[str, User]) -> SimpleNamespace:
     """A study with a row of each kind that a service is about."""
     study: Study = make_study()
     member = [study.memberships.create(user=people[role], role=role) for role in Role.values][-1]
-    session = new_session(studies.start_collecting(study=study))
+    session = new_session(services.start_collecting(study=study))
     campaign = Campaign.objects.create(
         study=study, environment="marketplace", entry="entry", title="t", reward_cents=100, assignments=2,
         assignments_per_hit=2, estimated_minutes=1, assignment_duration_s=60, lifetime_s=60, auto_approval_s=60,

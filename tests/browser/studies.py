@@ -32,8 +32,8 @@ from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSe
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
 from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.studies import services
 from humanexp.studies.models import Study
-from humanexp.studies.services import studies
 
 SIZE_PX = 112
 NO_BLOCKS = Ethics()
@@ -126,7 +126,7 @@ def make_study(
         debrief="Thank you: this is what the study is about.",
         recruitment=Terms(places=dict(places or {})),
     )
-    return studies.start_collecting(study=studies.create_study(configuration=configuration))
+    return services.start_collecting(study=services.create_study(configuration=configuration))
 
 
 def short_design(**changes: Any) -> DesignConfig:

@@ -14,7 +14,7 @@ from analysis.tables.trials import TIMING_COLUMNS
 from analysis.timing.rules import timing_ok
 from benchmarks import presentation
 from humanexp.participation.models import Response
-from humanexp.studies.estimated_duration import work_ms
+from humanexp.studies.facts import work_ms
 from humanexp.studies.tasks import TASKS
 from tests.browser import studies
 from tests.browser.person import Person

@@ -21,11 +21,10 @@ from humanexp.ledger.models import Payment, RejectionProposal
 from humanexp.participation.models import Session
 from humanexp.recruiters.models import Assignment, RecruitedPerson
 from humanexp.screening.services import append_verdict
-from humanexp.studies.models import Study
+from humanexp.studies.models import MAY, Action, Role, Study
 from humanexp.studies.permissions import may, members_of
-from humanexp.studies.roles import MAY, Action, Role
 from humanexp.studies.selectors import visible_to
-from humanexp.studies.services.studies import start_collecting
+from humanexp.studies.services import start_collecting
 from tests.factories import draft_study, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db

@@ -33,9 +33,9 @@ from humanexp.recruiters.registry import registered
 from humanexp.recruiting import approvals, launch
 from humanexp.recruiting.approvals import renew_approval, withdraw_approval
 from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.studies import services
 from humanexp.studies.models import Study
 from humanexp.studies.plans import planned_stimuli
-from humanexp.studies.services import studies
 from tests.factories import configuration, draft_study, make_stimulus_set, png
 
 DESIGN = {
@@ -177,7 +177,7 @@ def test_a_change_of_study_stimuli_or_recruiter_makes_the_result_stale(study: St
     run_preflight(study=study, to="link")
     assert standing_of(study, "link").name == "green"
     seen = {fingerprint_of(study, "link")}
-    studies.revise_study(study=study, configuration=configuration(design=DESIGN, seed=7))
+    services.revise_study(study=study, configuration=configuration(design=DESIGN, seed=7))
     assert standing_of(study, "link").name == "stale"
     seen.add(fingerprint_of(study, "link"))
     Study.objects.filter(pk=study.pk).update(stimulus_set=make_stimulus_set("others"))

@@ -7,8 +7,8 @@ from humanexp.core.audit import record
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.studies.models import Study
-from humanexp.studies.services.members import invite
-from humanexp.studies.services.studies import pause, revise_study, start_collecting
+from humanexp.studies.permissions import invite
+from humanexp.studies.services import pause, revise_study, start_collecting
 from tests.downloads import rows_of
 from tests.factories import configuration, draft_study, make_stimulus_set, new_session
 

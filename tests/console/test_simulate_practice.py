@@ -19,7 +19,7 @@ from humanexp.participation.sessions import holding_slots
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import Persona, TruePicture, personas
-from humanexp.studies.services.studies import create_study
+from humanexp.studies.services import create_study
 from tests.factories import SIZE_PX, make_stimulus_set
 
 PEOPLE = 1000

@@ -18,7 +18,7 @@ from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.screening.selectors import current_verdicts
-from humanexp.studies.services.studies import create_study
+from humanexp.studies.services import create_study
 from tests.factories import SIZE_PX, make_stimulus_set
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried", "open_gates")]

@@ -121,7 +121,7 @@ SAID_ELSEWHERE = {
     "humanexp/results/pages/views.py": "a part of a page",
     "humanexp/results/urls.py": "its address",
     "humanexp/studies/facts.py": "how a person came, not through whom",
-    "humanexp/studies/tasks/wanted.py": "where more stands about a thing",
+    "humanexp/studies/tasks.py": "where more stands about a thing",
 }
 ADAPTERS = tuple(f"humanexp.recruiters.{name}" for name in ("link", "mturk", "prolific", "memory", "shipped"))
 

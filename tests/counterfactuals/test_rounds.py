@@ -26,7 +26,7 @@ from humanexp.participation.openings import Agreement, open_session, scripted_pa
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms
 from humanexp.screening.services import judge_study
-from humanexp.studies.services import studies
+from humanexp.studies import services
 from tests.counterfactuals.test_search import done
 
 pytestmark = pytest.mark.usefixtures("open_gates")
@@ -49,7 +49,7 @@ def judge(one: Round, refuse: set[str]) -> None:
     """People answer every trial of a round: what they know is right, and new pictures by the key of the original."""
     study = one.study
     if study.state == "draft":
-        studies.start_collecting(study=study)
+        services.start_collecting(study=study)
     for _ in range(study.planned_sessions):
         participant = scripted_participant(family=study.family)
         session = open_session(study=study, participant=participant, scripted=True, agreement=Agreement(version="1"))

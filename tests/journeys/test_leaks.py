@@ -18,8 +18,8 @@ from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path
 from humanexp.participation.openings import open_session, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies import services
 from humanexp.studies.models import Study
-from humanexp.studies.services import studies
 from tests.journeys.eavesdropping import (
     ELSEWHERE,
     REPEATED,
@@ -103,7 +103,7 @@ def make_study(size_px: int, **design: int) -> Study:
             "design": {"practice_trials": 2, "answers_per_stimulus": 40, **design},
         }
     )
-    return studies.start_collecting(study=studies.create_study(configuration=configuration))
+    return services.start_collecting(study=services.create_study(configuration=configuration))
 
 
 def listen_to_all(study: Study, sessions: int) -> list[Heard]:

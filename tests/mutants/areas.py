@@ -61,7 +61,7 @@ AREAS: dict[str, tuple[Suspects, ...]] = {
         ),
     ),
     "rights": (
-        Suspects(("humanexp/studies/permissions.py", "humanexp/studies/roles.py"), (*_ACCESS, "tests/studies")),
+        Suspects(("humanexp/studies/permissions.py", "humanexp/studies/models.py"), (*_ACCESS, "tests/studies")),
         Suspects(("humanexp/core/ownership.py",), (*_ACCESS, "tests/console/test_access_to_material.py")),
         Suspects(("humanexp/console/access.py",), (*_ACCESS, "tests/console/test_access_to_material.py")),
     ),

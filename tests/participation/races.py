@@ -29,7 +29,7 @@ def main() -> None:
     from django.db import connections
 
     from humanexp.participation import presentation
-    from humanexp.studies.services.studies import start_collecting
+    from humanexp.studies.services import start_collecting
     from tests.factories import draft_study, make_stimulus_set
 
     presentation.SHARE = 0.0

@@ -13,7 +13,7 @@ from humanexp.participation.answers import iter_trial_rows
 from humanexp.participation.models import Trial
 from humanexp.studies.pages.design import design_page
 from humanexp.studies.selectors import configuration_of
-from humanexp.studies.services.studies import create_study, start_collecting
+from humanexp.studies.services import create_study, start_collecting
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session, png
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}

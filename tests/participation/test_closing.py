@@ -13,8 +13,7 @@ from humanexp.participation.endings import clear_text, erase_withdrawn
 from humanexp.participation.models import ClosingAnswers, Response, Session
 from humanexp.participation.set_ups import closing_answers
 from humanexp.results.tables import closing_of
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Role
+from humanexp.studies.models import Role, Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 
 SAID = {"went_wrong": "yes", "problem": "It froze.", "comment": "I am Jo, 12 Main St.", "device": "laptop"}

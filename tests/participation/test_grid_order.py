@@ -12,7 +12,7 @@ from analysis.tables.trials import TRIALS
 from humanexp.participation.answers import iter_trial_rows
 from humanexp.studies.pages.design import design_page
 from humanexp.studies.selectors import configuration_of
-from humanexp.studies.services.studies import create_study, new_version, start_collecting
+from humanexp.studies.services import create_study, new_version, start_collecting
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
 
 SHUFFLED = {"name": "vcr", "size_px": SIZE_PX, "grid_order": "shuffled"}

@@ -6,7 +6,7 @@ import pytest
 
 from humanexp.participation import answering, presentation
 from humanexp.participation.models import Response
-from humanexp.studies.services import studies
+from humanexp.studies import services
 from tests.factories import Tab, draft_study, new_session
 from tests.participation.limits import audited
 
@@ -81,7 +81,7 @@ def test_a_pair_takes_two_pictures_and_an_untimed_task_no_time():
 
 def test_scripted_sessions_are_as_fast_as_they_like(paced, client, stimulus_set):
     made = draft_study(population="scripted")
-    session = new_session(studies.start_collecting(study=made), "S-0001", scripted=True)
+    session = new_session(services.start_collecting(study=made), "S-0001", scripted=True)
     tab = Tab(client, session)
     tab.take_lease()
     for position in range(session.total):

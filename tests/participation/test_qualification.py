@@ -9,7 +9,7 @@ from humanexp.core.errors import StudyRefused
 from humanexp.participation.models import Response, SessionState
 from humanexp.participation.openings import receipt_is_valid
 from humanexp.participation.sessions import holding_slots
-from humanexp.studies.services import studies
+from humanexp.studies import services
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
 
 DESIGN = {"sessions": 3, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 1, "qualification_trials": 16}
@@ -117,7 +117,7 @@ def test_a_study_without_the_rule_has_one_round_that_ends_nobodys_session(client
     monkeypatch.setattr("humanexp.participation.presentation.SHARE", 0)
     make_stimulus_set(per_category=10)
     study = draft_study(design=DESIGN, rules="none", protocol={"name": "vcr", "size_px": SIZE_PX})
-    tab = someone(client, studies.start_collecting(study=study), "P-1")
+    tab = someone(client, services.start_collecting(study=study), "P-1")
     assert [block["kind"] for block in tab.session.blocks].count("qualification") == 1
     answer_block(tab, 0)
     assert answer_block(tab, 1, wrong=16) == tab.session.blocks[2]["first"]

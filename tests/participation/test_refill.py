@@ -13,7 +13,7 @@ from humanexp.participation.models import Session, SessionState
 from humanexp.participation.openings import withdraw_session
 from humanexp.participation.sessions import holding_slots
 from humanexp.participation.tallies import answer_counts
-from humanexp.studies.services import studies
+from humanexp.studies import services
 from tests.factories import SIZE_PX, Tab, configuration, new_session, whole_plan
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
@@ -23,7 +23,7 @@ PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 
 def test_slots_return_to_the_pool_and_counts_stay_exact(client, stimulus_set, seed):
     design = {"sessions": 5, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 1, "clean_trials": 5}
     wanted = configuration(protocol=PROTOCOL, design=design, seed=seed)
-    study = studies.start_collecting(study=studies.create_study(configuration=wanted))
+    study = services.start_collecting(study=services.create_study(configuration=wanted))
     rng = random.Random(seed)
     under_way: dict[int, Tab] = {}
     number = 0

@@ -25,11 +25,10 @@ from humanexp.participation.sessions import session_counts, session_for_token
 from humanexp.participation.tallies import answer_counts
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies import plans
-from humanexp.studies.models import STUDY_TRANSITIONS, Study, StudyState
+from humanexp.studies.models import STUDY_TRANSITIONS, Role, Study, StudyState
 from humanexp.studies.permissions import role_of
-from humanexp.studies.roles import Role
 from humanexp.studies.selectors import configuration_of, visible_to
-from humanexp.studies.services.studies import create_study, new_version, pause, revise_study, start_collecting, stop
+from humanexp.studies.services import create_study, new_version, pause, revise_study, start_collecting, stop
 from tests.factories import Tab, collecting_study, configuration, draft_study, new_session, whole_plan
 
 # Studies

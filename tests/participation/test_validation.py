@@ -20,9 +20,8 @@ from humanexp.participation.openings import issue_handoff, withdraw_session
 from humanexp.participation.tallies import answer_counts
 from humanexp.screening.services import judge_session
 from humanexp.studies.selectors import configuration_of
-from humanexp.studies.services.studies import create_study, start_collecting
-from humanexp.studies.tasks import TASKS
-from humanexp.studies.tasks.wanted import WANTED, question
+from humanexp.studies.services import create_study, start_collecting
+from humanexp.studies.tasks import TASKS, WANTED, question
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session
 from tests.markup import words
 

@@ -17,8 +17,8 @@ from humanexp.participation.models import Session
 from humanexp.participation.sessions import session_for_token
 from humanexp.recruiters.models import Campaign
 from humanexp.stimuli.models import StimulusSet
+from humanexp.studies import services
 from humanexp.studies.models import Protocol, Study, StudyFamily
-from humanexp.studies.services import studies
 from tests.factories import make_stimulus_set, no_png
 
 ORIGINALS = 4  # of each category
@@ -76,7 +76,7 @@ def _plan_study(slug: str, *, population: str = "people", design: DesignConfig =
         rules="none",
         **settings,
     )
-    made = studies.create_study(configuration=configuration)
+    made = services.create_study(configuration=configuration)
     return Study.objects.select_related("family", "protocol").get(pk=made.pk)
 
 

@@ -36,8 +36,8 @@ from humanexp.recruiting.personal_data import (
     take_personal_data,
 )
 from humanexp.recruiting.polling import sync
+from humanexp.studies import services
 from humanexp.studies.models import Study, StudyMembership
-from humanexp.studies.services import studies
 from tests.factories import new_session
 from tests.recruitment.studies import make_study
 
@@ -70,7 +70,7 @@ def paid(launch: Callable[..., Any], new_worker: Callable[..., Any]) -> Any:
 
 
 def another_study() -> Study:
-    return studies.start_collecting(study=make_study("other"))
+    return services.start_collecting(study=make_study("other"))
 
 
 def later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:

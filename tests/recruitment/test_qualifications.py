@@ -29,8 +29,7 @@ from humanexp.recruiters.people import (
 )
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
-from humanexp.studies.models import StudyFamily
-from humanexp.studies.roles import Role
+from humanexp.studies.models import Role, StudyFamily
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.studies import Visitor, make_study
 from tests.recruitment.workers import Worker

@@ -23,8 +23,7 @@ from humanexp.results.charts.registry import chart_of, choices_of
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
-from humanexp.studies.models import Study, StudyMembership
-from humanexp.studies.roles import Role
+from humanexp.studies.models import Role, Study, StudyMembership
 from tests.analysis.figures.series import series_of
 from tests.analysis.findings.examples import like, told_apart
 from tests.markup import markup, words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.study.protocol import load_protocol
-from humanexp.studies.estimated_duration import minutes_of, work_ms
+from humanexp.studies.facts import minutes_of, work_ms
 from humanexp.studies.tasks import TASKS
 
 VCR = load_protocol("vcr")

@@ -11,11 +11,11 @@ from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.pages.design import strip_of
-from humanexp.studies.pages.drafts import draft_of, refusals_of, values_of_file
-from humanexp.studies.pages.fields import SETTINGS, stated, to_fields, to_values
+from humanexp.studies.pages.forms import SETTINGS, stated, to_fields, to_values
+from humanexp.studies.pages.views import draft_of, refusals_of, values_of_file
 from humanexp.studies.plans import session_plan
 from humanexp.studies.presets import PRESETS, values_of
-from humanexp.studies.services.studies import start_collecting
+from humanexp.studies.services import start_collecting
 from tests.factories import SIZE_PX, add_sentinels, configuration, make_stimulus_set, new_session
 
 SMALL = f"[protocol]\nsize_px = {SIZE_PX}\n"

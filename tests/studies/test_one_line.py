@@ -13,7 +13,7 @@ from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.participation.api import serializers
 from humanexp.studies.models import Study
-from humanexp.studies.pages import drafts, fields
+from humanexp.studies.pages import forms, views
 from humanexp.studies.pages.forms import StudyForm
 from tests.factories import SIZE_PX
 
@@ -25,8 +25,8 @@ class Longer(StudyConfiguration):
 @pytest.fixture
 def longer(monkeypatch):
     """The product with a specification that is one line longer."""
-    monkeypatch.setattr(fields, "SETTINGS", dict(fields.settings_in(Longer)))
-    for module in (drafts, serializers):
+    monkeypatch.setattr(forms, "SETTINGS", dict(forms.settings_in(Longer)))
+    for module in (views, serializers):
         monkeypatch.setattr(module, "StudyConfiguration", Longer)
 
 

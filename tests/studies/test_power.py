@@ -22,10 +22,9 @@ from humanexp.studies import jobs, power
 from humanexp.studies.models import PowerEstimate, Study
 from humanexp.studies.pages.forms import PowerForm
 from humanexp.studies.plans import plan_head
-from humanexp.studies.power import PowerQuestion, planned_answers, planned_study, telling_apart
+from humanexp.studies.power import PowerQuestion, planned_answers, planned_study, request_power, telling_apart
 from humanexp.studies.selectors import POWER
-from humanexp.studies.services.power_estimates import request_power
-from humanexp.studies.services.studies import create_study, revise_study
+from humanexp.studies.services import create_study, revise_study
 from tests.factories import configuration, draft_study
 from tests.markup import words
 

@@ -33,8 +33,8 @@ from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
 from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.studies import services
 from humanexp.studies.models import Study
-from humanexp.studies.services import studies
 
 STUDIES = Path(__file__).resolve().parent / "studies"
 #: What ships with the product, as the console names it.
@@ -123,9 +123,9 @@ class Demo:
 
     def studies(self, report: Report) -> None:
         """The scripted study, and a short one for whoever opens the link."""
-        self.study = studies.create_study(configuration=self._configuration("demo"), by=researcher())
+        self.study = services.create_study(configuration=self._configuration("demo"), by=researcher())
         self.notes.extend(self.study.plan_notes)
-        short = studies.create_study(configuration=self._configuration("try-it"), by=researcher())
+        short = services.create_study(configuration=self._configuration("try-it"), by=researcher())
         publish(study=short, terms=LaunchTerms(to="link"), skip_preflight=True)
         report(1, 1)
 

@@ -11,9 +11,8 @@ from humanexp.core.slugs import NameField
 from humanexp.evaluations import specs
 from humanexp.participation.previews import HURRY
 from humanexp.stimuli.models import StimulusSet
-from humanexp.studies.models import Study
+from humanexp.studies.models import Action, Role, Study
 from humanexp.studies.permissions import studies_with
-from humanexp.studies.roles import Action, Role
 from humanexp.studies.selectors import has_stimuli, stimulus_sets
 
 

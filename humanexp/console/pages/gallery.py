@@ -28,8 +28,7 @@ from humanexp.recruiters.campaigns import facts_of
 from humanexp.studies.facts import language_of_study, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
-from humanexp.studies.tasks import TASKS
-from humanexp.studies.tasks.wanted import question
+from humanexp.studies.tasks import TASKS, question
 
 #: Widths of a frame, px.
 WIDTHS = (768, 390, 1280)

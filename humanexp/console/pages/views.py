@@ -34,11 +34,9 @@ from humanexp.recruiters.campaigns import consent_of
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting import approvals
 from humanexp.studies.facts import StudyFacts, language_of_study, tasks_of
-from humanexp.studies.models import Origin, Study
-from humanexp.studies.permissions import members_of
-from humanexp.studies.roles import MEANING, Role
+from humanexp.studies.models import MEANING, Origin, Role, Study
+from humanexp.studies.permissions import change_role, invite, members_of, remove
 from humanexp.studies.selectors import study_for
-from humanexp.studies.services.members import change_role, invite, remove
 
 
 @login_required

@@ -21,8 +21,7 @@ from humanexp.recruiters.campaigns import consent_of, pictures_of_person
 from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.batches import batch_plan, takes_batches
 from humanexp.recruiting.launch import place_duration_s
-from humanexp.studies.estimated_duration import session_minutes
-from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.facts import StudyFacts, session_minutes, tasks_of
 from humanexp.studies.models import Population
 
 #: A time limit below so many times the length of a session cuts slow people off.

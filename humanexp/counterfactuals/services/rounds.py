@@ -35,10 +35,8 @@ from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import Framing, Sampling, SourceImage, StimulusSet
 from humanexp.stimuli.services.generation import complete_stimulus_set, store_stimuli
 from humanexp.stimuli.services.sources import freeze_source_set
-from humanexp.studies import permissions
-from humanexp.studies.models import Population, Study
-from humanexp.studies.roles import Action
-from humanexp.studies.services import studies
+from humanexp.studies import permissions, services
+from humanexp.studies.models import Action, Population, Study
 
 #: The `corruption` column of pictures that a search made.
 COUNTERFACTUAL = "counterfactual"
@@ -252,7 +250,7 @@ def _opened(run: SearchRun, proposals: list[Proposal], progress: Progress) -> Ro
     study = Study.objects.filter(slug=stimulus_set.name).first()
     if study is None:
         configuration = _configuration(run, stimulus_set.name, step, len(names))
-        study = studies.create_study(configuration=configuration, by=run.created_by)
+        study = services.create_study(configuration=configuration, by=run.created_by)
     stimuli = {proposal.key: names[proposal.key] for proposal in proposals}
     # The same step again is the same round.
     opened, _created = Round.objects.get_or_create(run=run, step=step, defaults={"study": study, "stimuli": stimuli})

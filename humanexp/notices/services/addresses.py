@@ -20,8 +20,7 @@ from humanexp.notices.models import Address, Mute, Pace, Way
 from humanexp.notices.services.sending import ended, target_of, test_letter
 from humanexp.notices.transport import DeliveryFailed
 from humanexp.studies import permissions
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Study
 
 #: Of one person.
 MOST = 10

@@ -17,8 +17,7 @@ from humanexp.notices import machine, selectors, transport
 from humanexp.notices.models import Address, Change, Event, Mute, Notice, Observation, Pace
 from humanexp.notices.selectors import ALIVE, CERTIFICATE
 from humanexp.notices.transport import DeliveryFailed
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Role
+from humanexp.studies.models import Role, Study
 from humanexp.studies.waiting import Waiting
 
 #: What tells events apart: name, study, and what else it is about.

@@ -43,7 +43,7 @@ from humanexp.participation.places import protocol_of, seconds_left
 from humanexp.participation.presentation import Course, PlannedTrial
 from humanexp.participation.sessions import SessionClaim
 from humanexp.participation.set_ups import offered_window_ms, steps_of
-from humanexp.studies.estimated_duration import minutes_left, round_seconds
+from humanexp.studies.facts import minutes_left, round_seconds
 from humanexp.studies.tasks import TASKS
 
 _LEASE = OpenApiParameter(

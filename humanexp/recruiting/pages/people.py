@@ -54,9 +54,8 @@ from humanexp.recruiting.ways_back import address_of, make_personal_link, may_be
 from humanexp.screening import services
 from humanexp.screening.pages.panels import Narrowing, Panel, SessionTag
 from humanexp.screening.pages.review import place_of
-from humanexp.studies.models import Study
+from humanexp.studies.models import Action, Study
 from humanexp.studies.permissions import check, may
-from humanexp.studies.roles import Action
 
 UNPAID, PROPOSED = "unpaid", "proposed"
 

@@ -48,9 +48,8 @@ from humanexp.recruiting.batches import batch_plan, batch_standing, takes_batche
 from humanexp.recruiting.launch import APPROVAL_DAYS, compare_sizes, publish, quote
 from humanexp.recruiting.pages.forms import ApprovalForm, LaunchForm, LimitsForm, TermsForm
 from humanexp.recruiting.pages.links import host_typed, link_initial, title_of, turned_away
-from humanexp.studies.models import Study
+from humanexp.studies.models import Action, Study
 from humanexp.studies.permissions import studies_with
-from humanexp.studies.roles import Action
 
 
 def public_url(campaign: Campaign) -> str:

@@ -39,9 +39,8 @@ from humanexp.results.services import reporting
 from humanexp.results.services.analysing import freeze_analysis_plan, plan_as_it_stands, request_analysis
 from humanexp.results.services.reporting import choice_of, deviations_of, request_report
 from humanexp.results.templatetags.results import printed_table
-from humanexp.studies.models import Origin, Study
+from humanexp.studies.models import Action, Origin, Study
 from humanexp.studies.permissions import may
-from humanexp.studies.roles import Action
 from humanexp.studies.selectors import study_for, subject_of
 
 _REPORTS = {

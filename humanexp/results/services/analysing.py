@@ -29,8 +29,7 @@ from humanexp.results.models import AnalysisPlan, AnalysisRun
 from humanexp.results.selectors import ANALYSE, analyses_under_way, self_reports
 from humanexp.screening.services import judge_study
 from humanexp.studies import permissions
-from humanexp.studies.models import Origin, Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Origin, Study
 from humanexp.studies.selectors import subject_of
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from humanexp.results.models import TrialImport
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.services.published import Adopted, adopt_pictures, open_pictures
 from humanexp.studies import permissions
-from humanexp.studies.models import Origin, Study, StudyFamily, StudyState
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Origin, Study, StudyFamily, StudyState
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,7 @@ from humanexp.results.report import ReportFacts, document_of
 from humanexp.results.selectors import REPORT
 from humanexp.results.services.analysing import study_snapshot
 from humanexp.studies import permissions
-from humanexp.studies.models import Population, Study
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Action, Population, Study
 from humanexp.studies.selectors import subject_of
 
 if TYPE_CHECKING:

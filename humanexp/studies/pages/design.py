@@ -13,7 +13,7 @@ from analysis.study.design import PERSON
 from analysis.study.protocol import PROTOCOLS, sources
 from analysis.study.rules import Rule, RuleSet
 from analysis.study.study import StudyConfiguration
-from humanexp.studies.estimated_duration import minutes_of, person_sentinels_cost, task_of
+from humanexp.studies.facts import minutes_of, person_sentinels_cost, task_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import plan_head
 

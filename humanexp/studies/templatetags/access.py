@@ -7,9 +7,8 @@ from typing import Any
 
 from django import template
 
-from humanexp.studies.models import Study
+from humanexp.studies.models import MAY, Action, Study
 from humanexp.studies.permissions import role_of
-from humanexp.studies.roles import MAY, Action
 
 register = template.Library()
 

@@ -10,9 +10,8 @@ from humanexp.core.models import User
 from humanexp.participation import sessions
 from humanexp.participation.models import Response, SessionState
 from humanexp.recruiting.people import codes_in, find_codes
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Role
-from humanexp.studies.services.members import invite
+from humanexp.studies.models import Role, Study
+from humanexp.studies.permissions import invite
 from tests.factories import Tab, collecting_study, new_session
 
 

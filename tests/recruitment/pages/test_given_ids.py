@@ -9,8 +9,7 @@ from django.test import Client
 
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
-from humanexp.studies.models import Study
-from humanexp.studies.roles import Role
+from humanexp.studies.models import Role, Study
 from tests.recruitment.studies import Visitor
 
 GIVEN = "5f3c2a9d8e7b6c5d4e3f2a1b"

@@ -16,8 +16,8 @@ from humanexp.ledger.models import Call
 from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.launch import SMALL_HIT, LaunchTerms, publish
+from humanexp.studies import services
 from humanexp.studies.models import Study
-from humanexp.studies.services import studies
 from tests.markup import markup, words
 from tests.panel.server import Lab
 from tests.recruitment.studies import Visitor, make_study
@@ -237,7 +237,7 @@ class TestLaunch:
 
     def test_a_study_that_was_stopped_meanwhile_is_not_launched(self, study: Study) -> None:
         as_it_was = Study.objects.get(pk=study.pk)
-        studies.stop(study=studies.start_collecting(study=study))
+        services.stop(study=services.start_collecting(study=study))
         with pytest.raises(StudyRefused, match="is stopped"):
             publish(study=as_it_was, terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=100))
         assert not Campaign.objects.exists()

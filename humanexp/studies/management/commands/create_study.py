@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from analysis.study.rules import RULE_SETS, RuleSet, read_rule_set
 from analysis.study.study import StudyConfiguration
 from humanexp.core.commands import OwnedCommand
-from humanexp.studies.services.studies import create_study
+from humanexp.studies.services import create_study
 
 
 class Command(OwnedCommand):

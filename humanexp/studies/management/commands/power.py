@@ -12,9 +12,8 @@ from rich.table import Table
 from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.jobs import runner
 from humanexp.studies.pages.power import PowerPage, power_page
-from humanexp.studies.power import USUAL_DIFFERENCE, PowerQuestion, planned_answers
+from humanexp.studies.power import USUAL_DIFFERENCE, PowerQuestion, planned_answers, request_power
 from humanexp.studies.selectors import study_by_slug
-from humanexp.studies.services.power_estimates import request_power
 
 
 class Command(RefusableCommand):

@@ -1,3 +1,5 @@
+"""A study from its first version to its end: made, revised, collecting, paused, stopped."""
+
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
@@ -11,10 +13,9 @@ from humanexp.core.languages import languages
 from humanexp.core.models import User
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies import permissions
-from humanexp.studies.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
+from humanexp.studies.models import STUDY_TRANSITIONS, Action, Origin, Protocol, Study, StudyFamily, StudyState
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.plans import make_plan, rule_set_of, store_plan
-from humanexp.studies.roles import Action
 
 
 def create_study(*, configuration: StudyConfiguration, by: User | None = None, rules: RuleSet | None = None) -> Study:

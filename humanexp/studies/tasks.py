@@ -1,0 +1,298 @@
+"""What can be asked of a participant: a value for each task here, a module in `static/js/participation/trial/tasks`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.templatetags.static import static
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from analysis.labels.files import default_labels
+from analysis.labels.space import NO_ANSWER
+
+#: (wanted category, the study's own wording by category) -> what the page is told
+Ask = Callable[[str, Mapping[str, Mapping[str, str]]], dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One possible answer as the page shows it."""
+
+    name: str
+    label: str | Promise
+    #: path of a static file
+    icon: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        shown = {"name": self.name, "label": str(self.label)}
+        return {**shown, "icon": static(self.icon)} if self.icon else shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A kind of trial."""
+
+    name: str
+    label: str | Promise
+    choices: tuple[Choice, ...]
+    #: pictures shown one after the other in one trial
+    showings: int
+    #: whether the pictures are shown for the protocol's times, followed by a mask; without a time there is no miss
+    is_timed: bool
+    #: for the design page: which trials have a known answer that every attentive person gives
+    sentinels: Mapping[str, str | Promise]
+    #: what is asked of a trial where that differs from trial to trial; None = the same of all
+    ask: Ask | None = None
+
+    def accepts(self, response: str) -> bool:
+        return (self.is_timed and response == NO_ANSWER) or any(choice.name == response for choice in self.choices)
+
+    def in_order(self, names: Sequence[str]) -> tuple[Choice, ...]:
+        """The choices in this order, where it is an order of them; else in their own."""
+        by_name = {choice.name: choice for choice in self.choices}
+        return tuple(by_name[name] for name in names) if sorted(names) == sorted(by_name) else self.choices
+
+    def judge(self, response: str, correct_response: str) -> bool | None:
+        """Whether an answer is right; None where nobody knows the right one. No answer in time is wrong."""
+        return response == correct_response if correct_response else None
+
+
+CATEGORISATION = Task(
+    name="categorisation",
+    label=_("Which of 16 categories?"),
+    choices=tuple(
+        Choice(name=name, label=label, icon=f"icons/{name}.svg")
+        for name, label in zip(
+            default_labels().in_grid,
+            (
+                _("Knife"),
+                _("Bicycle"),
+                _("Bear"),
+                _("Truck"),
+                _("Airplane"),
+                _("Clock"),
+                _("Boat"),
+                _("Car"),
+                _("Keyboard"),
+                _("Oven"),
+                _("Cat"),
+                _("Bird"),
+                _("Elephant"),
+                _("Chair"),
+                _("Bottle"),
+                _("Dog"),
+            ),
+            strict=True,
+        )
+    ),
+    showings=1,
+    is_timed=True,
+    sentinels={
+        "gold": _("a clean, easy picture; the right answer is required"),
+        "negative": _("a clean picture; an answer from the other group (animal, artefact) fails"),
+        "consistency": _("a clean or lightly changed picture, shown twice; the answer must not change"),
+    },
+)
+
+
+DISCRIMINATION = Task(
+    name="discrimination",
+    label=_("Same corruption or not?"),
+    choices=(Choice(name="same", label=_("Same")), Choice(name="different", label=_("Different"))),
+    showings=2,
+    is_timed=True,
+    sentinels={
+        "negative": _("one or two functions that differ plainly and that no one compares; the wrong answer fails")
+    },
+)
+
+
+ABX = Task(
+    name="abx",
+    label=_("A's corruption or B's?"),
+    choices=(Choice(name="a", label=_("A, the first")), Choice(name="b", label=_("B, the second"))),
+    showings=3,
+    is_timed=True,
+    sentinels={
+        "negative": _(
+            "A and B are of two functions that differ plainly and that no one compares; the wrong answer fails"
+        )
+    },
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A category that a picture is compared with."""
+
+    label: str | Promise
+    #: as it stands in a question, with its article
+    phrase: str | Promise
+    definition: str | Promise
+    #: article of the encyclopaedia, in the reader's language
+    link: str | Promise
+
+
+WANTED: Mapping[str, Wanted] = {
+    "airplane": Wanted(
+        label=_("Airplane"),
+        phrase=_("an airplane"),
+        definition=_("A flying vehicle with fixed wings and an engine, large or small."),
+        link=_("https://en.wikipedia.org/wiki/Airplane"),
+    ),
+    "bear": Wanted(
+        label=_("Bear"),
+        phrase=_("a bear"),
+        definition=_("A large, heavy wild animal with thick fur, round ears and a short tail, such as a brown bear."),
+        link=_("https://en.wikipedia.org/wiki/Bear"),
+    ),
+    "bicycle": Wanted(
+        label=_("Bicycle"),
+        phrase=_("a bicycle"),
+        definition=_("A vehicle with two wheels one behind the other, which its rider drives by pedals."),
+        link=_("https://en.wikipedia.org/wiki/Bicycle"),
+    ),
+    "bird": Wanted(
+        label=_("Bird"),
+        phrase=_("a bird"),
+        definition=_("An animal with feathers, two wings and a beak."),
+        link=_("https://en.wikipedia.org/wiki/Bird"),
+    ),
+    "boat": Wanted(
+        label=_("Boat"),
+        phrase=_("a boat"),
+        definition=_("A vehicle that carries people or goods over water, from a canoe to a ship."),
+        link=_("https://en.wikipedia.org/wiki/Boat"),
+    ),
+    "bottle": Wanted(
+        label=_("Bottle"),
+        phrase=_("a bottle"),
+        definition=_("A container for liquids with a neck that is narrower than its body."),
+        link=_("https://en.wikipedia.org/wiki/Bottle"),
+    ),
+    "car": Wanted(
+        label=_("Car"),
+        phrase=_("a car"),
+        definition=_("A motor vehicle on four wheels, made for carrying a few people on roads."),
+        link=_("https://en.wikipedia.org/wiki/Car"),
+    ),
+    "cat": Wanted(
+        label=_("Cat"),
+        phrase=_("a cat"),
+        definition=_("The small furry animal that is kept as a pet and catches mice, of any breed."),
+        link=_("https://en.wikipedia.org/wiki/Cat"),
+    ),
+    "chair": Wanted(
+        label=_("Chair"),
+        phrase=_("a chair"),
+        definition=_("A piece of furniture for one person to sit on, with a seat and a back."),
+        link=_("https://en.wikipedia.org/wiki/Chair"),
+    ),
+    "clock": Wanted(
+        label=_("Clock"),
+        phrase=_("a clock"),
+        definition=_("A device that shows the time of day, with hands or with digits."),
+        link=_("https://en.wikipedia.org/wiki/Clock"),
+    ),
+    "dog": Wanted(
+        label=_("Dog"),
+        phrase=_("a dog"),
+        definition=_("The four-legged animal that is kept as a pet or for work and barks, of any breed."),
+        link=_("https://en.wikipedia.org/wiki/Dog"),
+    ),
+    "elephant": Wanted(
+        label=_("Elephant"),
+        phrase=_("an elephant"),
+        definition=_("A very large grey animal with a trunk and large ears, often with tusks."),
+        link=_("https://en.wikipedia.org/wiki/Elephant"),
+    ),
+    "keyboard": Wanted(
+        label=_("Keyboard"),
+        phrase=_("a keyboard"),
+        definition=_("A board of keys with which one types on a computer or a similar machine."),
+        link=_("https://en.wikipedia.org/wiki/Computer_keyboard"),
+    ),
+    "knife": Wanted(
+        label=_("Knife"),
+        phrase=_("a knife"),
+        definition=_("A hand tool for cutting: a sharp blade with a handle."),
+        link=_("https://en.wikipedia.org/wiki/Knife"),
+    ),
+    "oven": Wanted(
+        label=_("Oven"),
+        phrase=_("an oven"),
+        definition=_("A closed, heated chamber in which food is baked or roasted, alone or as a part of a cooker."),
+        link=_("https://en.wikipedia.org/wiki/Oven"),
+    ),
+    "truck": Wanted(
+        label=_("Truck"),
+        phrase=_("a truck"),
+        definition=_("A large motor vehicle for carrying goods or loads on roads."),
+        link=_("https://en.wikipedia.org/wiki/Truck"),
+    ),
+}
+
+
+def question(category: str, wording: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """What the page is told about a trial: the wanted category, its definition and link, and both questions.
+
+    Nothing of it depends on the picture or its role.
+    """
+    wanted, own = WANTED[category], wording.get(category, {})
+    thing = {"thing": wanted.phrase}
+    # Nobody uses a dog as a dog: of animals it is asked whether one could take it for one.
+    usable = (
+        _("Could what it shows be taken for %(thing)s?")
+        if default_labels().group(category) == "animal"
+        else _("Could what it shows be used as %(thing)s?")
+    )
+    return {
+        "wanted": category,
+        "label": str(wanted.label),
+        "definition": own.get("definition") or str(wanted.definition),
+        "link": own.get("link", str(wanted.link)),
+        "questions": [str(_("Does the picture show %(thing)s?") % thing), str(usable % thing)],
+    }
+
+
+VALIDATION = Task(
+    name="validation",
+    label=_("Is this really one, and could it be used as one?"),
+    # Both questions are answered on one screen: the answer is the pair of answers.
+    choices=(
+        Choice(name="yes-yes", label=_("It is one, and could be used as one")),
+        Choice(name="yes-no", label=_("It is one, but could not be used as one")),
+        Choice(name="no-yes", label=_("It is none, but could be used as one")),
+        Choice(name="no-no", label=_("It is none")),
+    ),
+    showings=1,
+    is_timed=False,
+    ask=question,
+    sentinels={
+        "gold": _("a plain example; yes to both is required"),
+        "negative": _("a picture that plainly lacks the wanted object; yes fails"),
+        "consistency": _("shown twice; both answers must be equal"),
+    },
+)
+
+
+#: Every task by name. docs/tasks.md says how one is added.
+TASKS: dict[str, Task] = {}
+
+
+def register(task: Task) -> None:
+    """Make a task known; its name must be new, and its choices tell each other apart."""
+    if task.name in TASKS:
+        raise ValueError(f"There is a task {task.name!r} already.")
+    if len({choice.name for choice in task.choices}) < len(task.choices):
+        raise ValueError(f"The task {task.name!r} has two choices of one name.")
+    TASKS[task.name] = task
+
+
+for _task in (CATEGORISATION, DISCRIMINATION, ABX, VALIDATION):
+    register(_task)
+
+__all__ = ["TASKS", "Choice", "Task", "register"]
