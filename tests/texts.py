@@ -15,9 +15,8 @@ CONSENT = "templates/recruitment/take/consent"
 #: What a researcher sees around the participant's page.
 RESEARCHERS = ("templates/participation/run/preview.html",)
 #: Modules whose marked texts reach a participant.
-MODULES = ("humanexp/studies/tasks",)
-#: Single modules of the kind.
 FILES = (
+    "humanexp/studies/tasks.py",
     "humanexp/recruiters/campaigns.py",
     "humanexp/recruitment/templatetags/recruitment.py",
     "humanexp/participation/pages/views.py",
@@ -62,9 +61,6 @@ def participant_texts() -> dict[str, str | None]:
     for path in sorted([*shown, ROOT / "templates/_languages.html"]):
         for text, plural in _of_template(path):
             found.setdefault(text, plural)
-    for folder in MODULES:
-        for path in sorted((ROOT / folder).glob("*.py")):
-            found |= dict.fromkeys(_marked(path))
     for name in FILES:
         found |= dict.fromkeys(_marked(ROOT / name))
     for name in REFUSALS:

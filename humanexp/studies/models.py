@@ -7,12 +7,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import TextChoices
 
 from humanexp.stimuli.models import StimulusSet
 
 
-class Role(TextChoices):
+class Role(models.TextChoices):
     """What a researcher is in one study."""
 
     OWNER = "owner", "owner"
@@ -22,7 +21,7 @@ class Role(TextChoices):
     VIEWER = "viewer", "viewer"
 
 
-class Action(TextChoices):
+class Action(models.TextChoices):
     """What can be done in a study."""
 
     SEE = "see", "see design, progress and results"

@@ -294,5 +294,3 @@ def register(task: Task) -> None:
 
 for _task in (CATEGORISATION, DISCRIMINATION, ABX, VALIDATION):
     register(_task)
-
-__all__ = ["TASKS", "Choice", "Task", "register"]

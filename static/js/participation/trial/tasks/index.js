@@ -1,5 +1,5 @@
 /**
- * What can be asked of a participant. A task is one module here and one in humanexp/studies/tasks, under the same name; its
+ * What can be asked of a participant. A task is one module here and a value in humanexp/studies/tasks.py; its
  * page of instructions is templates/participation/run/_instructions_<name>.html. docs/tasks.md says what else knows of it.
  *
  * @typedef {object} Task
