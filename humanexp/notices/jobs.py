@@ -4,9 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 from humanexp.jobs.registry import Progress, handler
-from humanexp.notices.services.addresses import follow_settings
-from humanexp.notices.services.looking import call_while_well, look, look_at_certificate
-from humanexp.notices.services.sending import send
+from humanexp.notices.addresses import follow_settings
+from humanexp.notices.delivery import send
+from humanexp.notices.watch import call_while_well, look, look_at_certificate
 
 
 @handler("notices.tell", title="People are told what needs them", every_s=60, is_prompt=True)

@@ -7,10 +7,9 @@ from django.urls import reverse
 from humanexp.console.preflight.check import Launch, check
 from humanexp.core import clock
 from humanexp.core.problems import Problem, bad, good, warn
-from humanexp.notices import transport
+from humanexp.notices import delivery
+from humanexp.notices.delivery import DeliveryFailed, ended, target_of, test_letter
 from humanexp.notices.models import Address
-from humanexp.notices.services.sending import ended, target_of, test_letter
-from humanexp.notices.transport import DeliveryFailed
 from humanexp.studies.models import MAY, Action
 
 
@@ -46,7 +45,7 @@ def notices(launch: Launch) -> Problem:
 def _try(address: Address) -> str:
     error = ""
     try:
-        transport.deliver(target_of(address), test_letter(at=clock.now()))
+        delivery.deliver(target_of(address), test_letter(at=clock.now()))
     except DeliveryFailed as failed:
         error = failed.message
     ended(address, error)

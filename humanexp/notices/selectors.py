@@ -1,11 +1,15 @@
-"""What waits for a person, over all studies and at the installation, and who may solve it."""
+"""What waits for a person, over all studies and at the installation (disk, certificate), and who may solve it."""
 
 from __future__ import annotations
 
+import shutil
+import socket
+import ssl
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from django.conf import settings
 from django.db.models import Count, Q, QuerySet
@@ -19,7 +23,6 @@ from humanexp.core.models import User
 from humanexp.core.ownership import is_head
 from humanexp.core.problems import Problem, Severity
 from humanexp.jobs.selectors import failed_for_good
-from humanexp.notices import machine
 from humanexp.notices.models import Address, Event, Mute, Notice, Observation
 from humanexp.participation.models import FINISHED, Session
 from humanexp.recruiters import registry
@@ -30,6 +33,37 @@ from humanexp.screening.selectors import flagged_in
 from humanexp.studies.models import MAY, Action, Origin, Role, Study, StudyMembership, StudyState
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.waiting import Waiting, Words, in_words
+
+#: To connect, and for each answer of the handshake.
+CERTIFICATE_S = 5.0
+
+
+class Machine(Protocol):
+    def free_mb(self) -> float: ...
+
+    def certificate_ends(self, host: str, port: int) -> datetime:
+        """When the certificate ends that is shown there; OSError where none is shown, or it is refused."""
+
+
+class ThisMachine:
+    def free_mb(self) -> float:
+        return shutil.disk_usage(settings.MEDIA_ROOT).free / 1e6
+
+    def certificate_ends(self, host: str, port: int) -> datetime:
+        context = ssl.create_default_context()
+        with (
+            socket.create_connection((host, port), timeout=CERTIFICATE_S) as plain,
+            context.wrap_socket(plain, server_hostname=host) as secure,
+        ):
+            shown = secure.getpeercert() or {}
+        ends = shown.get("notAfter")
+        if not isinstance(ends, str):
+            raise ssl.SSLError("the certificate names no end")
+        return datetime.fromtimestamp(ssl.cert_time_to_seconds(ends), UTC)
+
+
+machine: Machine = ThisMachine()
+
 
 #: With less free space, the disk is nearly full; `readyz` turns red later.
 NEARLY_FULL_MB = 2_000
@@ -138,7 +172,7 @@ def _taken(live: Collection[Campaign]) -> Counter[int]:
 def waiting_here() -> list[Waiting]:
     """At the installation: for administrators."""
     found = {one.key: one for one in probes.problems()}
-    if (free_mb := machine.machine.free_mb()) < NEARLY_FULL_MB:
+    if (free_mb := machine.free_mb()) < NEARLY_FULL_MB:
         found["disk"] = replace(probes.nearly_full(free_mb), key="disk")
     return [_here(one) for one in (*found.values(), *_observed(), *_backup(), *_failed_jobs())]
 

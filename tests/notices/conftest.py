@@ -8,8 +8,7 @@ import pytest
 
 from humanexp.core import clock
 from humanexp.core.models import User
-from humanexp.notices import machine
-from humanexp.notices.services import addresses
+from humanexp.notices import addresses, selectors
 from tests.clocks import HandClock
 from tests.notices.receivers import Receiver
 from tests.notices.surroundings import HandMachine, runner_beats
@@ -27,7 +26,7 @@ def hand_clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
 def hand_machine(monkeypatch: pytest.MonkeyPatch) -> HandMachine:
     """The port to disk and certificate."""
     made = HandMachine()
-    monkeypatch.setattr(machine, "machine", made)
+    monkeypatch.setattr(selectors, "machine", made)
     return made
 
 

@@ -10,10 +10,10 @@ from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Runner
 from humanexp.ledger.models import Payment
+from humanexp.notices.addresses import add_address, follow_settings
+from humanexp.notices.delivery import send
 from humanexp.notices.models import Address
-from humanexp.notices.services.addresses import add_address, follow_settings
-from humanexp.notices.services.looking import look
-from humanexp.notices.services.sending import send
+from humanexp.notices.watch import look
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.models import ApprovalChange, CampaignHold
 from humanexp.studies.models import Study, StudyFamily

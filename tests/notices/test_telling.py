@@ -14,11 +14,11 @@ from django.db import connections
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.notices import addresses, delivery
+from humanexp.notices.addresses import add_address, remove_address, send_test, unmute
+from humanexp.notices.delivery import send
 from humanexp.notices.models import Address, Event, Notice
-from humanexp.notices.services import addresses, sending
-from humanexp.notices.services.addresses import add_address, remove_address, send_test, unmute
-from humanexp.notices.services.looking import look
-from humanexp.notices.services.sending import send
+from humanexp.notices.watch import look
 from tests.clocks import HandClock
 from tests.limits import until
 from tests.notices.receivers import Receiver
@@ -279,7 +279,7 @@ class TestAddressesThatFail:
     def test_one_that_hangs_takes_no_longer_than_a_turn_and_keeps_no_other_waiting(
         self, waiting: Address, receiver: Receiver, owner: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sending, "TURN_S", 1.0)
+        monkeypatch.setattr(delivery, "TURN_S", 1.0)
         receiver.mood = "hang"
         with Receiver() as other:
             address_of(owner, other.url)

@@ -12,7 +12,7 @@ from humanexp.console.models import Backup
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.notices.models import Observation
-from humanexp.notices.services.looking import call_while_well, look, look_at_certificate
+from humanexp.notices.watch import call_while_well, look, look_at_certificate
 from humanexp.participation.models import Participant, Session
 from humanexp.recruiters.models import Campaign
 from tests.clocks import HandClock

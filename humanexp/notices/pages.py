@@ -1,5 +1,13 @@
+"""The page of what waits for a person, and the settings of their notices."""
+
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -8,15 +16,115 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.errors import ApplicationError
+from humanexp.core.models import User
 from humanexp.core.ownership import is_head
 from humanexp.core.selectors import mail_is_set_up, user_of
-from humanexp.notices import selectors
-from humanexp.notices.models import Pace
-from humanexp.notices.pages.forms import MUTE_DAYS, AddressForm, MuteForm, PaceForm
-from humanexp.notices.pages.values import alive, failing_of, groups_of, shown
-from humanexp.notices.services import addresses
-from humanexp.notices.services.addresses import add_address, remove_address, send_test, set_pace
+from humanexp.notices import addresses, selectors
+from humanexp.notices.addresses import add_address, remove_address, send_test, set_pace
+from humanexp.notices.models import Address, Pace, Way
+from humanexp.notices.selectors import ALIVE
+from humanexp.studies.models import Study
 from humanexp.studies.selectors import study_for
+from humanexp.studies.waiting import Waiting
+
+#: What a person can choose from.
+MUTE_DAYS = [(1, "1 day"), (3, "3 days"), (7, "1 week"), (30, "30 days")]
+
+
+class AddressForm(forms.Form):
+    """A new address of one's own."""
+
+    way = forms.ChoiceField(label="How", choices=Way.choices)
+    target = forms.CharField(
+        label="Address",
+        max_length=500,
+        required=False,
+        help_text="Of a webhook or of Slack: https://… For e-mail leave it empty: your account's address is used.",
+        widget=forms.URLInput(attrs={"autocomplete": "off"}),
+    )
+    pace = forms.ChoiceField(label="How often", choices=Pace.choices)
+    of_all_studies = forms.BooleanField(label="Also of studies that I am not a member of", required=False)
+
+    def __init__(self, user: User, *args: Any, **arguments: Any) -> None:
+        super().__init__(*args, **arguments)
+        if not is_head(user):
+            del self.fields["of_all_studies"]
+
+
+class PaceForm(forms.Form):
+    """How often an address hears."""
+
+    pace = forms.ChoiceField(choices=Pace.choices)
+    of_all_studies = forms.BooleanField(required=False)
+
+
+class MuteForm(forms.Form):
+    """What to hear nothing of, and for how long."""
+
+    study = forms.SlugField(max_length=80, required=False)
+    name = forms.SlugField(max_length=40, required=False)
+    days = forms.TypedChoiceField(choices=MUTE_DAYS, coerce=int)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """What waits in one study, or, without one, at the installation and with recruiters."""
+
+    study: Study | None
+    entries: list[Waiting]
+
+
+_GRAVEST = ("bad", "warn", "good", "note")
+
+
+def groups_of(found: list[Waiting]) -> list[Group]:
+    """The installation first, then the studies with the gravest; within each the gravest first."""
+    by_study: dict[int, Group] = {}
+    for one in found:
+        group = by_study.setdefault(one.study.pk if one.study else 0, Group(study=one.study, entries=[]))
+        group.entries.append(one)
+    for group in by_study.values():
+        group.entries.sort(key=lambda one: _GRAVEST.index(one.severity))
+    return sorted(
+        by_study.values(),
+        key=lambda group: (group.study is not None, _GRAVEST.index(group.entries[0].severity)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownAddress:
+    """An address as a page shows it: what may be a secret is not."""
+
+    address: Address
+    shown: str
+
+    @property
+    def pk(self) -> int:
+        return self.address.pk
+
+
+def shown(address: Address) -> ShownAddress:
+    if address.way == Way.EMAIL:
+        return ShownAddress(address=address, shown=address.target or (address.user.email if address.user else ""))
+    return ShownAddress(address=address, shown=f"{urlsplit(address.target).netloc}/…")
+
+
+def alive() -> dict[str, Any] | None:
+    """When the address of ALIVE_URL was last called, and why not since."""
+    last = selectors.observation(ALIVE)
+    if last is None:
+        return None
+    called_at = last.seen.get("called_at")
+    return {
+        "at": last.at,
+        "called_at": datetime.fromisoformat(called_at) if called_at else None,
+        "silent_because": last.seen.get("silent_because", []),
+        "error": last.seen.get("error", ""),
+    }
+
+
+def failing_of(user: User) -> list[ShownAddress]:
+    return [shown(address) for address in selectors.failing(user)]
 
 
 @login_required

@@ -15,10 +15,9 @@ from humanexp.core.limits import Allowance
 from humanexp.core.models import User
 from humanexp.core.ownership import is_head
 from humanexp.core.selectors import mail_is_set_up
-from humanexp.notices import transport
+from humanexp.notices import delivery
+from humanexp.notices.delivery import DeliveryFailed, ended, target_of, test_letter
 from humanexp.notices.models import Address, Mute, Pace, Way
-from humanexp.notices.services.sending import ended, target_of, test_letter
-from humanexp.notices.transport import DeliveryFailed
 from humanexp.studies import permissions
 from humanexp.studies.models import Action, Study
 
@@ -35,7 +34,7 @@ def add_address(*, by: User, way: str, target: str = "", pace: str = Pace.NOW, o
     if way == Way.EMAIL:
         _check_mail(by, target)
     elif way in Way.values:
-        transport.check_url(target)
+        delivery.check_url(target)
     else:
         raise InvalidRequest("There is no such kind of address.", fields={"way": "unknown"})
     if Address.objects.filter(user=by).count() >= MOST:
@@ -94,7 +93,7 @@ def send_test(*, by: User, pk: int) -> str:
         raise Conflict(f"You have sent several tests: wait {wait_s:.0f} s.")
     error = ""
     try:
-        transport.deliver(target_of(address), test_letter(at=clock.now()))
+        delivery.deliver(target_of(address), test_letter(at=clock.now()))
     except DeliveryFailed as failed:
         error = failed.message
     ended(address, error)

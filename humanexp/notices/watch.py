@@ -13,10 +13,10 @@ from django.db.models import Exists, OuterRef
 
 from humanexp.core import clock, probes
 from humanexp.core.ownership import is_head
-from humanexp.notices import machine, selectors, transport
+from humanexp.notices import delivery, selectors
+from humanexp.notices.delivery import DeliveryFailed
 from humanexp.notices.models import Address, Change, Event, Mute, Notice, Observation, Pace
 from humanexp.notices.selectors import ALIVE, CERTIFICATE
-from humanexp.notices.transport import DeliveryFailed
 from humanexp.studies.models import Role, Study
 from humanexp.studies.waiting import Waiting
 
@@ -178,7 +178,7 @@ def look_at_certificate() -> bool:
     if public.scheme != "https" or (last is not None and clock.now() - last.at < CERTIFICATE_EVERY):
         return False
     try:
-        ends = machine.machine.certificate_ends(public.hostname or "", public.port or 443)
+        ends = selectors.machine.certificate_ends(public.hostname or "", public.port or 443)
         _observe(CERTIFICATE, {"ends_at": ends.isoformat()})
     except OSError as error:
         _observe(CERTIFICATE, {"fault": (getattr(error, "verify_message", "") or str(error))[:200]})
@@ -202,7 +202,7 @@ def call_while_well() -> str:
     error = ""
     if not reasons:
         try:
-            transport.call(settings.ALIVE_URL, is_operators=True)
+            delivery.call(settings.ALIVE_URL, is_operators=True)
             called_at = clock.now()
         except DeliveryFailed as failed:
             error = failed.message
