@@ -14,12 +14,10 @@ from django.test.utils import CaptureQueriesContext
 
 from humanexp.console.preflight.check import Launch, check
 from humanexp.core.models import AuditEvent, User
-from humanexp.notices import (
-    selectors,  # noqa: F401  (preflight registers its check)
-)
-from humanexp.notices.addresses import add_address  # noqa: F401  (preflight registers its check)
+from humanexp.notices import preflight, selectors  # noqa: F401  (preflight registers its check)
+from humanexp.notices.addresses import add_address
 from humanexp.notices.models import Address, Event, Mute
-from humanexp.notices.watch import look  # noqa: F401  (preflight registers its check)
+from humanexp.notices.watch import look
 from tests.core.test_accounts import Mailbox
 from tests.notices.receivers import Receiver
 from tests.notices.surroundings import (

@@ -1,1 +1,0 @@
-"""Writes of notices."""
