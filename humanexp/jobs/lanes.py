@@ -12,9 +12,8 @@ from django.db import connections
 
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.registry import kinds_in_lane
-from humanexp.jobs.runner import Patience, run_one, runner_name
+from humanexp.jobs.runner import Backoff, Patience, is_outage, run_one, runner_name
 from humanexp.jobs.watch import Pulse, Watch, keep
 
 logger = logging.getLogger(__name__)

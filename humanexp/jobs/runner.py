@@ -1,9 +1,15 @@
-"""Runs jobs: claims one, keeps its lease alive from a second thread, and ends it in exactly one state."""
+"""Runs jobs: claims one, keeps its lease alive from a second thread, and ends it in exactly one state.
+
+Faults of the place are not faults of the work: a database that is locked, restarted or absent, a disk that is full, a
+storage of files that does not answer.
+"""
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import random
 import socket
 import threading
 import time
@@ -12,18 +18,60 @@ import uuid
 from collections.abc import Callable
 from functools import partial
 
-from django.db import connection, connections
+from django.db import InterfaceError, OperationalError, connection, connections
 from django.db.utils import Error as AnyDatabaseError
 
-from analysis.errors import AnalysisError
+from analysis.errors import AnalysisError, StorageFailed
 from humanexp.core import request_ids
-from humanexp.core.errors import ApplicationError, JobCancelled, JobError, JobHandedBack
+from humanexp.core.errors import ApplicationError, FilesAway, JobCancelled, JobError, JobHandedBack
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
-from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.registry import registered
-from humanexp.jobs.throughput import RecentRate
+from humanexp.jobs.selectors import RecentRate
 from humanexp.jobs.watch import Watch
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+#: SQLite's primary codes: busy, locked, out of memory, read-only, I/O error, full, cannot open, protocol.
+_SQLITE = frozenset({5, 6, 7, 8, 10, 13, 14, 15})
+#: PostgreSQL's classes: connection, transaction rolled back, resources (disk full, too many connections), lock not
+#: available, operator's intervention (shutdown, starting up), system error.
+_POSTGRESQL = ("08", "40", "53", "55", "57", "58")
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether it will go once database, disk and storage are there again, without a change to the work."""
+    if isinstance(error, InterfaceError | StorageFailed | FilesAway):
+        return True
+    if isinstance(error, OperationalError):
+        return _is_of_the_database(error.__cause__)
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def _is_of_the_database(error: BaseException | None) -> bool:
+    """A missing table is an OperationalError of SQLite, too, and stays missing."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return code & 0xFF in _SQLITE
+    state = getattr(error, "sqlstate", None)
+    return state is None or state.startswith(_POSTGRESQL)
+
+
+class Backoff:
+    """Pauses that double from one second to half a minute, each a little different: two runners do not keep step."""
+
+    FIRST_S, MOST_S = 1.0, 30.0
+
+    def __init__(self) -> None:
+        self._pause_s = self.FIRST_S
+
+    def pause_s(self) -> float:
+        pause_s = self._pause_s * random.uniform(0.8, 1.0)  # noqa: S311
+        self._pause_s = min(self.MOST_S, 2 * self._pause_s)
+        return pause_s
+
+    def reset(self) -> None:
+        self._pause_s = self.FIRST_S
+
 
 logger = logging.getLogger(__name__)
 HEARTBEAT_S = 5.0

@@ -9,7 +9,7 @@ from django.urls import reverse
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Job, JobState
-from humanexp.jobs.throughput import RecentRate, pace_of
+from humanexp.jobs.selectors import RecentRate, pace_of
 
 pytestmark = pytest.mark.django_db
 

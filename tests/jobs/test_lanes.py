@@ -21,9 +21,8 @@ from humanexp.core.errors import Conflict
 from humanexp.jobs import lanes, runner, services as jobs
 from humanexp.jobs.lanes import Lane
 from humanexp.jobs.models import PERIODIC, Job, JobState
-from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.registry import HANDLERS, Registered, handlers
-from humanexp.jobs.runner import Patience
+from humanexp.jobs.runner import Backoff, Patience, is_outage
 from humanexp.jobs.watch import Pulse
 from tests.limits import LIMIT, until
 

@@ -26,7 +26,7 @@ from humanexp.core.languages import language_of, languages
 from humanexp.core.pages.rendering import csv_file, render_part
 from humanexp.core.selectors import user_of
 from humanexp.entry.pages import preview_entry
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import partial_context
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation import previews
 from humanexp.recruiters import registry

@@ -36,8 +36,7 @@ from humanexp.counterfactuals.services import freezing, transfer
 from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.counterfactuals.services.rounds import start_round
 from humanexp.counterfactuals.services.searching import create_search
-from humanexp.jobs.selectors import latest_for
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import latest_for, partial_context
 from humanexp.recruiters.registry import currency_of, usual_ground
 from humanexp.stimuli.selectors.sources import source_sets
 

@@ -14,8 +14,7 @@ from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.evaluations.services.retraining import expected_warnings
 from humanexp.evaluations.specs import shelf_specs, shown
 from humanexp.jobs.models import Job
-from humanexp.jobs.selectors import latest_for, newest_by_subject
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import latest_for, newest_by_subject, partial_context
 
 #: Quantities of the table before and after, in the order of its columns.
 QUANTITIES = ("area", "hmri", "mrsi")

@@ -18,8 +18,7 @@ from humanexp.core.errors import InputRefused, NotFound, existing
 from humanexp.core.pages.navigation import tab_address
 from humanexp.core.selectors import user_of
 from humanexp.jobs.models import Job, JobState
-from humanexp.jobs.selectors import by_pk
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import by_pk, partial_context
 from humanexp.results import selectors
 from humanexp.results.charts.chart import Chart, FigureName, corruptions_of
 from humanexp.results.charts.curves import name_of

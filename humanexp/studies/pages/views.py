@@ -18,7 +18,7 @@ from analysis.study.toml import in_file, read_toml, to_toml
 from humanexp.core.errors import ApplicationError, InputRefused, existing
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import partial_context
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.studies import plans, selectors
 from humanexp.studies.models import Origin, Study

@@ -15,8 +15,7 @@ from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn, render_part
 from humanexp.core.selectors import user_of
 from humanexp.jobs.models import Job
-from humanexp.jobs.selectors import latest_for
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import latest_for, partial_context
 from humanexp.stimuli.models import Sampling, StimulusSet
 from humanexp.stimuli.pages import previews, set_browser
 from humanexp.stimuli.pages.forms import StimulusSetForm

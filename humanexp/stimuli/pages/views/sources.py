@@ -17,7 +17,7 @@ from analysis.labels.files import default_labels
 from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.selectors import user_of
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import partial_context
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.pages.forms import ImportForm, NotesForm
 from humanexp.stimuli.selectors.sources import (

@@ -1,3 +1,5 @@
+"""The list of jobs, and the page of each."""
+
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
@@ -10,8 +12,7 @@ from humanexp.core.errors import existing
 from humanexp.core.pages.rendering import render_part
 from humanexp.jobs import selectors, services as jobs
 from humanexp.jobs.models import Job
-from humanexp.jobs.selectors import shown_to
-from humanexp.jobs.throughput import partial_context
+from humanexp.jobs.selectors import partial_context, shown_to
 
 #: Jobs on the list, and so many of the newest that they are chosen from.
 LISTED, LOOKED_AT = 50, 200
