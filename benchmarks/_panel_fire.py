@@ -249,7 +249,7 @@ class PanelFire(Lives):
     def _books(self) -> dict[str, Any]:
         """The ledger's side of it, and everything that is written down where no id may be."""
         from humanexp.core.models import AuditEvent
-        from humanexp.core.pages.tables import Table
+        from humanexp.core.pages.rendering import Table
         from humanexp.jobs.models import Job
         from humanexp.ledger.models import Difference, Payment
         from humanexp.ledger.pages.ledger import COLUMNS

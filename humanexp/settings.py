@@ -11,8 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from analysis import __version__ as VERSION
 from humanexp.addresses import is_loopback
-from humanexp.core.database_address import database_of_address
-from humanexp.core.storage_address import parts_of_address, storage_of_address
+from humanexp.core.connections import database_of_address, parts_of_address, storage_of_address
 from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK, shipped
 from humanexp.recruiters.money import NO_FEES, PUBLISHED_FEES, WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS, FeeTable
@@ -64,7 +63,7 @@ PICTURES_UPLOAD_MAX_MB = env.int("PICTURES_UPLOAD_MAX_MB", default=1000)
 #: None is taken that would leave less than this on the disk of MEDIA_ROOT, in MB: answers go on.
 UPLOADS_LEAVE_FREE_MB = env.int("UPLOADS_LEAVE_FREE_MB", default=1000)
 #: Longest body of every other call, in kB. The longest that a page sends is a study file, of 100,000 characters;
-#: participants' answers have a limit of their own, a quarter of this (humanexp.core.api.parsing).
+#: participants' answers have a limit of their own, a quarter of this (humanexp.core.api.problems).
 BODY_MAX_KB = env.int("BODY_MAX_KB", default=1000)
 
 #: Where the marketplace answers; its frames may show /take/ pages.
@@ -158,7 +157,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "humanexp.core.bodies.Bodies",
+    "humanexp.core.middleware.Bodies",
     "humanexp.core.middleware.Probes",
     "humanexp.core.middleware.RequestId",
     "humanexp.core.middleware.AccessLog",
@@ -263,9 +262,9 @@ ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
 MFA_ADAPTER = "humanexp.core.second_factors.Adapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_FORMS = {
-    "authenticate": "humanexp.core.pages.account_forms.CodeForm",
-    "authenticate_webauthn": "humanexp.core.pages.account_forms.PasskeyForm",
-    "reauthenticate": "humanexp.core.pages.account_forms.ConfirmingCodeForm",
+    "authenticate": "humanexp.core.pages.login.CodeForm",
+    "authenticate_webauthn": "humanexp.core.pages.login.PasskeyForm",
+    "reauthenticate": "humanexp.core.pages.login.ConfirmingCodeForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True
@@ -338,7 +337,7 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
 LOCALE_PATHS = [PACKAGE / "locale"]
-#: Folder with catalogues of further languages for participants, one TOML file each (humanexp.core.catalogues).
+#: Folder with catalogues of further languages for participants, one TOML file each (humanexp.core.languages).
 LOCALE_FOLDER = env.str("LOCALE_FOLDER", default="")
 
 STATIC_URL = "static/"
@@ -350,7 +349,7 @@ WHITENOISE_MAX_AGE = 3600 if not DEBUG else 0
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["humanexp.core.api.parsing.BoundedJson"],
+    "DEFAULT_PARSER_CLASSES": ["humanexp.core.api.problems.BoundedJson"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_SCHEMA_CLASS": "humanexp.core.api.operations.Operation",

@@ -13,11 +13,11 @@ application = get_wsgi_application()
 
 from django.db import connections  # noqa: E402
 
-from humanexp.core import starting  # noqa: E402
+from humanexp.core import checks  # noqa: E402
 
 try:
-    starting.check()
-except starting.REFUSALS as refusal:
+    checks.check()
+except checks.REFUSALS as refusal:
     sys.stderr.write(f"The web process does not start. {refusal}\n")
     # gunicorn's own status for a worker that cannot boot: it stops instead of starting one after the other
     raise SystemExit(3) from None

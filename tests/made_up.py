@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from humanexp.core.catalogues import Catalogue, catalogue_keys
+from humanexp.core.languages import Catalogue, catalogue_keys
 
 TAG = "qaa-Hebr"
 NAME = "אנגלית הפוכה"

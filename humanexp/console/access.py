@@ -16,10 +16,9 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from humanexp.core import ownership
-from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
 from humanexp.core.middleware import Middleware, error_page
-from humanexp.core.models import Owned, User
+from humanexp.core.models import Owned, User, record
 from humanexp.core.ownership import Right
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.evaluations.models import EvaluationRun, Retraining

@@ -7,9 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services.retraining import Wanted, describe

@@ -25,9 +25,8 @@ from humanexp.addresses import is_loopback
 from humanexp.console import supervisor
 from humanexp.console.models import LocalSite
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, StateRefused
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.storage import media_path
 from humanexp.jobs import services as jobs
 from humanexp.jobs.selectors import latest_for

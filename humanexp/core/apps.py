@@ -10,7 +10,7 @@ class CoreConfig(AppConfig):
     name = "humanexp.core"
 
     def ready(self) -> None:
-        from humanexp.core import checks, sign_ins  # noqa: F401  (register)
+        from humanexp.core import accounts, checks  # noqa: F401  (register)
         from humanexp.migrating import record_tables
 
         pre_migrate.connect(record_tables, sender=self)

@@ -1,16 +1,22 @@
-"""System checks: what must be true before real people and real money are involved."""
+"""What must be true before people and money are involved: system checks, and what web and jobs ask at their start."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import DatabaseError, connection
 
+from humanexp.core import sealing, storage_mark
+from humanexp.core.errors import InputRefused, SecretKeyRefused
+from humanexp.core.languages import catalogues
 from humanexp.core.models import HouseRole
-from humanexp.core.services.organisation import LAB
+from humanexp.core.organisation import LAB
+from humanexp.migrating import OtherTables, check_tables
 
 
 @register(Tags.security, deploy=True)
@@ -49,3 +55,26 @@ def groups_of_the_organisation(app_configs: Sequence[AppConfig] | None, **kwargs
         for group, role in settings.OIDC_GROUPS.items()
         if role not in HouseRole.values and not str(role).startswith(LAB)
     ]
+
+
+#: What `check` raises.
+REFUSALS = (InputRefused, OtherTables, SecretKeyRefused)
+
+
+def check() -> None:
+    """Compare tables, keys and files with those of this version and this database, and read the catalogues.
+
+    Raises
+    ------
+    InputRefused
+        If a catalogue in LOCALE_FOLDER is at fault.
+    OtherTables
+        If another version made the database.
+    SecretKeyRefused
+        If SECRET_KEY is not the one that this database was filled under.
+    """
+    catalogues()
+    with suppress(DatabaseError):  # it does not answer: that keeps nobody down, and is said next
+        check_tables(connection)
+    sealing.check_at_start()
+    storage_mark.make()

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from humanexp.addresses import caller_behind
 from humanexp.common_memory import DAY, MEMORY, RATES, RATES_AT, SALT, in_turn
 from humanexp.core import clock
-from humanexp.core.keys import pseudonym
+from humanexp.core.names import pseudonym
 
 
 def caller_of(request: HttpRequest) -> str:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from humanexp.core.connections import parts_of_address
 from humanexp.core.errors import FileRefused, FilesAway
-from humanexp.core.storage_address import parts_of_address
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -16,9 +16,8 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SecretKeyRefused
-from humanexp.core.models import PseudonymKey
+from humanexp.core.models import PseudonymKey, record
 
 logger = logging.getLogger(__name__)
 

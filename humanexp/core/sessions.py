@@ -1,4 +1,4 @@
-"""How long somebody stays signed in, and which sessions an account has.
+"""How long somebody stays signed in, in which browser, and which sessions an account has.
 
 Sessions expire by Django's own mechanism and clock: each visit puts the end off, until the longest time is over.
 """
@@ -17,6 +17,36 @@ from django.utils import timezone
 
 from humanexp.core.middleware import Middleware
 from humanexp.core.models import User
+
+#: What a browser says of itself, the more special first: most say "Chrome" and "Safari" as well.
+FAMILIES = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+#: Systems, the more special first: Android says "Linux", and an iPhone "Mac OS X", as well.
+SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iOS"),
+    ("iPad", "iOS"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def browser_of(agent: str) -> str:
+    """E.g. "Firefox on Linux"; what is not known is "another browser"."""
+    family = next((name for part, name in FAMILIES if part in agent), "another browser")
+    system = next((name for part, name in SYSTEMS if part in agent), "")
+    return f"{family} on {system}" if system else family
+
 
 _BEGAN, _SEEN, _SIGN_IN = "signed_in_at", "seen_at", "sign_in"
 #: A visit is written down at most so often.

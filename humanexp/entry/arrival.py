@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.core.catalogues import digest_of
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
+from humanexp.core.languages import digest_of
 from humanexp.entry.admission import (
     BEGUN,
     TooYoung,

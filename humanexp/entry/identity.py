@@ -22,10 +22,10 @@ from django.db.models import QuerySet
 
 from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import AlreadyBegun, AlreadyTookPart, StudyRefused, TokenRefused, TooManyCalls
-from humanexp.core.keys import pseudonym
 from humanexp.core.limits import SharedAllowance
+from humanexp.core.models import record
+from humanexp.core.names import pseudonym
 from humanexp.core.sealing import pseudonym_key
 from humanexp.entry.models import DeletionCode, ResumeConfirmation
 from humanexp.participation import sessions

@@ -23,7 +23,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import (
     IllegalTransition,
     InsufficientFunds,
@@ -32,6 +31,7 @@ from humanexp.core.errors import (
     RecruiterError,
     RecruiterUnavailable,
 )
+from humanexp.core.models import record
 from humanexp.ledger.deliveries import NOBODY, Bonus
 from humanexp.ledger.delivery import count_send
 from humanexp.ledger.models import EXTRAS, Answer, CallKind, Difference, Payment

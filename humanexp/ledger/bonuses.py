@@ -16,9 +16,8 @@ from django.db.models import Q, QuerySet
 
 from analysis.tables.reading import read_cells, text_of
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InputRefused, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.ledger.budgets import check_confirmed, committed_cents
 from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.owed import Hold, finished_not_submitted, first_bonus, owed_cents

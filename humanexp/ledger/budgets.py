@@ -16,9 +16,8 @@ from django.db import transaction
 from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, NotAllowed
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.ownership import keeps_money
 from humanexp.ledger.models import EXTRAS, PLACES, Call, Payment, StudyBudget
 from humanexp.ledger.payments import PlaceCount, Tally, place_counts, tally_of

@@ -9,9 +9,8 @@ from datetime import datetime
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.jobs import services as jobs
 from humanexp.ledger.budgets import check_confirmed
 from humanexp.ledger.models import Answer, CallKind, CampaignTopUp, Difference, DifferenceKind, Payment

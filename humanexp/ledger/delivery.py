@@ -36,7 +36,6 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import (
     AlreadyDone,
     ApplicationError,
@@ -49,6 +48,7 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
     StateRefused,
 )
+from humanexp.core.models import record
 from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
 from humanexp.ledger.models import Call

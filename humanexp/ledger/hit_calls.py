@@ -16,9 +16,9 @@ from django.utils import translation
 from django.utils.translation import ngettext
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.core.languages import code_of
+from humanexp.core.models import record
 from humanexp.ledger.delivery import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.ledger.models import OFFERS, CallKind
 from humanexp.ledger.outbox import order_for, type_for

@@ -14,9 +14,8 @@ from typing import Self
 from django.db import transaction
 from django.db.models import Q
 
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, IllegalTransition
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.jobs import services as jobs
 from humanexp.ledger.budgets import place_cents
 from humanexp.ledger.models import Call, CallKind

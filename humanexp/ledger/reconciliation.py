@@ -16,9 +16,8 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import KeysRefused, NotAtRecruiter, RecruiterError
-from humanexp.core.models import AuditEvent
+from humanexp.core.models import AuditEvent, record
 from humanexp.ledger.models import CallKind, Difference, DifferenceKind, Payment
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import Assignment, Campaign, Hit, RecruiterAccount

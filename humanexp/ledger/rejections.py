@@ -12,9 +12,8 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, OuterRef, QuerySet, When
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.ledger.models import Call, CallKind, Payment, RejectionProposal, ReviewPolicy
 from humanexp.ledger.outbox import plan_about, request_sending
 from humanexp.participation.models import Session

@@ -10,9 +10,8 @@ from django.conf import settings
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, NotAllowed
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.ledger import payments
 from humanexp.ledger.budgets import committed_cents, place_charge, reserve
 from humanexp.ledger.models import CallKind, Payment

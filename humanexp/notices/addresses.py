@@ -9,10 +9,9 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, existing
 from humanexp.core.limits import Allowance
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.ownership import is_head
 from humanexp.core.selectors import mail_is_set_up
 from humanexp.notices import delivery

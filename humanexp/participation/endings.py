@@ -12,9 +12,8 @@ from django.db.models import Max
 
 from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.participation.answering import check_lease
 from humanexp.participation.models import (
     FINISHED,

@@ -11,9 +11,9 @@ from django.db.models import F, Q
 
 from analysis.design.plan import SessionPlan
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
-from humanexp.core.keys import pseudonym, random_code
+from humanexp.core.models import record
+from humanexp.core.names import pseudonym, random_code
 from humanexp.participation import places, sessions
 from humanexp.participation.answers import stimulus_pks
 from humanexp.participation.models import FINISHED, SESSION_TRANSITIONS, Participant, Session, SessionState, Trial

@@ -26,8 +26,8 @@ from django.db.models import QuerySet
 from analysis.study.protocol import ProtocolConfig
 from analysis.study.rules import FastSettings, RuleSet
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import NotFound, PictureDamaged
+from humanexp.core.models import record
 from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.participation import answers
 from humanexp.participation.answers import Picture, checked, stimulus_png

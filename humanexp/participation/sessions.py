@@ -23,7 +23,7 @@ from analysis.study.protocol import ProtocolConfig
 from humanexp.core import clock
 from humanexp.core.clock import Epoch
 from humanexp.core.errors import TokenRefused
-from humanexp.core.keys import pseudonym
+from humanexp.core.names import pseudonym
 from humanexp.participation.models import FINISHED, Response, Session, SessionState, counting
 from humanexp.studies.facts import work_ms
 from humanexp.studies.models import Protocol, Study

@@ -25,10 +25,9 @@ from analysis.study.ethics import Ethics
 from analysis.study.study import StudyConfiguration
 from analysis.study.terms import PayOnLeaving
 from humanexp.core import clock
-from humanexp.core.catalogues import CONSENT, catalogues
 from humanexp.core.clock import Epoch
 from humanexp.core.errors import NotFound
-from humanexp.core.languages import code_of
+from humanexp.core.languages import CONSENT, catalogues, code_of
 from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState, counting
 from humanexp.participation.own_curves import CURVE_ROLES, Earlier
 from humanexp.participation.sessions import minutes_of

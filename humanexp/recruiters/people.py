@@ -10,10 +10,9 @@ from django.db import transaction
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
 from analysis.tables.reading import read_cells, text_of
-from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, InvalidRequest, NotAllowed
-from humanexp.core.keys import pseudonym
-from humanexp.core.models import User
+from humanexp.core.models import User, record
+from humanexp.core.names import pseudonym
 from humanexp.core.sealing import pseudonym_key
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.participation.openings import participant_for, scripted_participant

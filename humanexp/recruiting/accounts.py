@@ -15,10 +15,9 @@ from django.db import transaction
 from django.db.models import Count, Min, Sum
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, KeysRefused, NotAllowed, RecruiterError
 from humanexp.core.metrics import Figure
-from humanexp.core.models import AuditEvent, User
+from humanexp.core.models import AuditEvent, User, record
 from humanexp.core.ownership import is_head
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

@@ -17,7 +17,6 @@ from django.db import transaction
 
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import (
     Conflict,
     InvalidRequest,
@@ -27,7 +26,7 @@ from humanexp.core.errors import (
     StudyRefused,
     WrongCurrency,
 )
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import consent_version_of, ethics_of
 from humanexp.recruiters.models import Campaign, RecruiterAccount

@@ -19,9 +19,9 @@ from django.db import transaction
 from django.db.models import Max, Q
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import AlreadyTookPart, RecruiterError
 from humanexp.core.limits import Allowance
+from humanexp.core.models import record
 from humanexp.jobs import services as jobs
 from humanexp.ledger.deliveries import RETURNED_WITHIN
 from humanexp.ledger.models import CallKind, Payment

@@ -16,9 +16,8 @@ from django.db.models import Sum
 from analysis.campaigns import BatchTimes
 from analysis.study.terms import Terms
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, CapExceeded
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.ledger.budgets import month_budget
 from humanexp.ledger.models import Call, CallKind
 from humanexp.ledger.outbox import is_paused, plan_growth, plan_hit, request_sending

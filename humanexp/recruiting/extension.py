@@ -8,9 +8,8 @@ from datetime import timedelta
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.ledger.budgets import check_confirmed, check_may_launch_on, committed_cents, reserve
 from humanexp.ledger.models import CallKind, CampaignTopUp
 from humanexp.ledger.outbox import (

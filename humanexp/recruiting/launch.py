@@ -12,9 +12,8 @@ from django.db import transaction
 from analysis.study.link import Link
 from analysis.study.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.ledger.budgets import check_confirmed, check_may_launch_on, reserve
 from humanexp.ledger.outbox import plan_hit, request_sending
 from humanexp.ledger.payments import free_sessions

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.ledger.models import Call, CallKind
 from humanexp.ledger.outbox import plan_about, request_sending
 from humanexp.ledger.owed import owed_of

@@ -15,13 +15,20 @@ from django.db.models.functions import Coalesce
 
 from analysis.study.terms import PEOPLE_LISTS
 from humanexp.core import clock, file_store
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAllowed, NotFound
-from humanexp.core.keys import random_code
-from humanexp.core.models import AuditEvent, User
-from humanexp.core.personal_data import WITHHELD, Table, rows_about, tables_about, written_out
+from humanexp.core.models import AuditEvent, User, record
+from humanexp.core.names import random_code
+from humanexp.core.personal_data import (
+    WITHHELD,
+    Table,
+    empty_journal,
+    files_naming,
+    rename_in,
+    rows_about,
+    tables_about,
+    written_out,
+)
 from humanexp.core.storage import media_path, relative_to_media
-from humanexp.core.traces import empty_journal, files_naming, rename_in
 from humanexp.jobs.models import Job
 from humanexp.ledger.models import Call, CallKind, Payment
 from humanexp.participation.models import Participant, Response, Session

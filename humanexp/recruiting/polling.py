@@ -15,8 +15,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, KeysRefused, NotAtRecruiter, RecruiterError, TokenRefused, WrongCurrency
+from humanexp.core.models import record
 from humanexp.jobs import services as jobs
 from humanexp.ledger.delivery import pause, resume
 from humanexp.ledger.outbox import Report, mark_as_taken_part

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from analysis.campaigns import median_hourly_cents, share_is_above
 from analysis.study.terms import Terms
 from humanexp.core import clock
-from humanexp.core.audit import record
+from humanexp.core.models import record
 from humanexp.ledger.decisions import top_up_latecomers
 from humanexp.ledger.models import CampaignTopUp
 from humanexp.ledger.wages import floor_of, work_of

@@ -14,9 +14,8 @@ from django.db import transaction
 from django.urls import reverse
 
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, StudyRefused, TokenRefused
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.participation.models import SessionState
 from humanexp.participation.openings import issue_handoff, revoke_tokens
 from humanexp.recruiters.models import Assignment, Campaign

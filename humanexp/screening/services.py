@@ -12,9 +12,8 @@ from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import PRACTICE_NOT_PASSED, judge
 from analysis.study.rules import RuleSet, SentinelSettings
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import JobState
 from humanexp.jobs.registry import Progress, silent

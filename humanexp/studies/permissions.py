@@ -6,9 +6,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from django.db.models import QuerySet
 
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
-from humanexp.core.models import Owned, User
+from humanexp.core.models import Owned, User, record
 from humanexp.core.ownership import Right, is_head
 from humanexp.core.selectors import account_called
 from humanexp.stimuli.models import StimulusSet

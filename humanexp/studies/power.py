@@ -13,9 +13,8 @@ from analysis.claims import telling_apart as claims
 from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.errors import InvalidInput
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress

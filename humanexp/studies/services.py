@@ -7,10 +7,9 @@ from django.db.models import Max
 
 from analysis.study.rules import RuleSet
 from analysis.study.study import StudyConfiguration
-from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.languages import languages
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies import permissions
 from humanexp.studies.models import STUDY_TRANSITIONS, Action, Origin, Protocol, Study, StudyFamily, StudyState

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from humanexp.core.accounts import set_house_role
 from humanexp.core.errors import CapExceeded, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, HouseRole, User
-from humanexp.core.services.accounts import set_house_role
 from humanexp.ledger.budgets import (
     Launchers,
     launchers_of,

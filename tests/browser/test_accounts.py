@@ -9,8 +9,8 @@ import pytest
 from allauth.mfa.models import Authenticator
 from playwright.sync_api import expect
 
+from humanexp.core.accounts import set_active
 from humanexp.core.models import User
-from humanexp.core.services.accounts import set_active
 from tests.browser.looks import PHONE, fits, refused
 from tests.browser.researcher import PASSWORD
 

@@ -29,7 +29,7 @@ from humanexp.console.archives.verifying import ArchiveDamaged, facts_now
 from humanexp.console.doctor_checks import backups
 from humanexp.console.models import Backup
 from humanexp.core import storage_mark
-from humanexp.core.database_address import database_of_address
+from humanexp.core.connections import database_of_address
 from humanexp.core.errors import Conflict, InputRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path, write_whole

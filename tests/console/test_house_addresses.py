@@ -14,8 +14,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from humanexp.core.accounts import set_house_role
 from humanexp.core.models import HouseRole, User
-from humanexp.core.services.accounts import set_house_role
 from tests.factories import draft_study, make_stimulus_set
 
 pytestmark = pytest.mark.django_db

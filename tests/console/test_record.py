@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from humanexp.core.audit import record
 from humanexp.core.errors import NotAllowed
-from humanexp.core.models import AuditEvent, User
+from humanexp.core.models import AuditEvent, User, record
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import invite
 from humanexp.studies.services import pause, revise_study, start_collecting

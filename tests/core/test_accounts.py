@@ -15,9 +15,9 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from humanexp.core.accounts import password_link
 from humanexp.core.checks import groups_of_the_organisation
 from humanexp.core.models import AuditEvent, User
-from humanexp.core.services.accounts import password_link
 
 pytestmark = pytest.mark.django_db
 NEW = "correct horse battery"

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from humanexp.core.models import HouseRole, User
-from humanexp.core.services.organisation import LAB
+from humanexp.core.organisation import LAB
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "operate" / "accounts.md").read_text(encoding="utf-8")
 

@@ -14,9 +14,9 @@ from django.utils.translation import gettext, ngettext
 from analysis.errors import InvalidInput
 from analysis.study.ethics import Ethics, EthicsTexts
 from analysis.study.study import StudyConfiguration
-from humanexp.core import starting
-from humanexp.core.catalogues import CONSENT, Catalogue, catalogue_keys, catalogue_template, catalogues, texts_of
+from humanexp.core import checks
 from humanexp.core.errors import InputRefused
+from humanexp.core.languages import CONSENT, Catalogue, catalogue_keys, catalogue_template, catalogues, texts_of
 from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.studies.facts import StudyFacts
 from tests.made_up import TAG, catalogue_file, made_up_catalogue, said
@@ -160,7 +160,7 @@ class TestSpoken:
         (tmp_path / "two.toml").write_text(catalogue_file(), encoding="utf-8")
         settings.LOCALE_FOLDER = str(tmp_path)
         with pytest.raises(InputRefused, match=f"two.toml is a second catalogue for '{TAG}'"):
-            starting.check()
+            checks.check()
         settings.LOCALE_FOLDER = str(tmp_path / "absent")
         with pytest.raises(InputRefused, match="there is no such folder"):
             catalogues()

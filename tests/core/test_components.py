@@ -11,7 +11,7 @@ from django.core.paginator import Paginator
 from django.template import RequestContext, Template
 from django.test import RequestFactory
 
-from humanexp.core.pages.tables import Column, Table
+from humanexp.core.pages.rendering import Column, Table
 from tests.markup import markup
 
 

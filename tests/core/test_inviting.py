@@ -13,13 +13,12 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.core import clock
+from humanexp.core import accounts, clock
+from humanexp.core.accounts import entry_link, make_account, set_active
 from humanexp.core.errors import NotAllowed
 from humanexp.core.limits import SharedAllowance
 from humanexp.core.models import AuditEvent, Invitation, SignIn, User
 from humanexp.core.pages.login import OF_A_CALLER
-from humanexp.core.services import accounts
-from humanexp.core.services.accounts import entry_link, make_account, set_active
 from tests.tampering import tampered
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from humanexp.core.keys import pseudonym, random_code
+from humanexp.core.names import pseudonym, random_code
 from humanexp.core.storage import media_path, write_whole
 from humanexp.key_files import read_or_create_key
 

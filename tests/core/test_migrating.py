@@ -19,7 +19,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from humanexp import migrating
 from humanexp.console.archives.databases import opened, sqlite_entry
-from humanexp.core import starting
+from humanexp.core import checks
 from humanexp.core.models import Lab
 from humanexp.migrating import OtherTables, check_tables, digest, record_tables, tables_line
 from humanexp.recruiters.models import RecruiterAccount
@@ -73,7 +73,7 @@ class TestAnEmptyDatabase:
 class TestAFilledDatabase:
     def test_that_of_this_version_passes(self) -> None:
         check_tables(connection)
-        starting.check()
+        checks.check()
 
     @pytest.mark.parametrize(
         "applied",
@@ -88,7 +88,7 @@ class TestAFilledDatabase:
         for line in applied:
             recorder.record_applied(*line)
         with pytest.raises(OtherTables, match=SENTENCE):
-            starting.check()
+            checks.check()
         with pytest.raises(CommandError, match=SENTENCE):
             call_command("migrate", verbosity=0)
         with pytest.raises(CommandError, match=SENTENCE):

@@ -26,7 +26,7 @@ from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
 from humanexp.console.archives.verifying import check_contents, facts_now
 from humanexp.core import storage_mark
-from humanexp.core.database_address import database_of_address
+from humanexp.core.connections import database_of_address
 from humanexp.core.errors import Conflict
 from humanexp.participation.models import Response, Trial
 from tests.disks import mounted

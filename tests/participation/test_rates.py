@@ -11,8 +11,8 @@ import pytest
 
 from humanexp import common_memory
 from humanexp.common_memory import RATES
-from humanexp.core.keys import pseudonym
 from humanexp.core.limits import Allowance, SharedAllowance, caller_of
+from humanexp.core.names import pseudonym
 from humanexp.core.sealing import pseudonym_key
 from humanexp.participation import answering
 from tests.factories import Tab, new_session

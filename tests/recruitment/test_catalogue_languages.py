@@ -14,7 +14,7 @@ from analysis.study.link import Link
 from analysis.study.toml import to_toml
 from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import language
-from humanexp.core.catalogues import catalogues
+from humanexp.core.languages import catalogues
 from humanexp.participation.models import Session
 from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.recruiters.models import Campaign

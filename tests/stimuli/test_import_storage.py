@@ -14,9 +14,9 @@ from django.test import Client
 from django.urls import reverse
 from moto.server import ThreadedMotoServer
 
+from humanexp.core.connections import storage_of_address
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
-from humanexp.core.storage_address import storage_of_address
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services.import_report import ImportOrder

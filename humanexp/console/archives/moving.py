@@ -23,7 +23,7 @@ from humanexp.console.archives.facts import Facts, facts_of
 from humanexp.console.archives.tables import Loader, Tally
 from humanexp.console.archives.verifying import facts_now, refuse_differences
 from humanexp.core import clock
-from humanexp.core.database_address import database_of_address
+from humanexp.core.connections import database_of_address
 from humanexp.core.errors import ApplicationError, Conflict, InputRefused
 from humanexp.jobs.models import Runner
 from humanexp.jobs.selectors import SILENT_AFTER

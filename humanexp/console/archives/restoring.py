@@ -26,8 +26,8 @@ from humanexp.console.archives.shelf import Shelf
 from humanexp.console.archives.verifying import check_contents, facts_now, load, refuse_differences
 from humanexp.console.models import LocalSite
 from humanexp.core import file_store
-from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, Conflict, InputRefused
+from humanexp.core.models import record
 from humanexp.core.storage import media_path
 from humanexp.core.storage_mark import FILE as MARK
 from humanexp.jobs.models import Runner

@@ -7,7 +7,7 @@ from django import forms
 from django.forms.boundfield import BoundField
 
 from humanexp.core.models import User
-from humanexp.core.slugs import NameField
+from humanexp.core.names import NameField
 from humanexp.evaluations import specs
 from humanexp.participation.previews import HURRY
 from humanexp.stimuli.models import StimulusSet

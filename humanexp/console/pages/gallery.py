@@ -15,8 +15,8 @@ from django.shortcuts import render
 from django.utils import translation
 
 from humanexp.core.errors import NotFound
-from humanexp.core.keys import pseudonym
 from humanexp.core.languages import PARAMETER, code_of, languages
+from humanexp.core.names import pseudonym
 from humanexp.entry import identity
 from humanexp.entry.admission import PlacesTaken
 from humanexp.entry.pages import entry_shell, preview_entry, previewed_campaign

@@ -20,9 +20,9 @@ from humanexp.console.pages.gallery import WIDTHS, chosen_language, page_of, pag
 from humanexp.console.pages.overview import listed_studies, overview_of
 from humanexp.console.preflight.check import standing_of
 from humanexp.console.preflight.running import latest_job, request_preflight
-from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
 from humanexp.core.languages import language_of, languages
+from humanexp.core.models import record
 from humanexp.core.pages.rendering import csv_file, render_part
 from humanexp.core.selectors import user_of
 from humanexp.entry.pages import preview_entry

@@ -11,9 +11,8 @@ from django.utils.module_loading import autodiscover_modules
 from humanexp.console.models import Preflight
 from humanexp.console.preflight.check import Launch, as_stored, check, fingerprint_of
 from humanexp.core import clock
-from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, StudyRefused
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.problems import Problem, Question, Severity, bad
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

@@ -11,8 +11,7 @@ from analysis.own_performance import FEWEST_PICTURES
 from analysis.study.ethics import missing_blocks
 from analysis.study.terms import NO_REQUIREMENTS
 from humanexp.console.preflight.check import Launch, check
-from humanexp.core.catalogues import catalogues
-from humanexp.core.languages import languages
+from humanexp.core.languages import catalogues, languages
 from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.ledger.terms import pilot_of, planned_pilot, policy_of
 from humanexp.ledger.wages import wage_at

@@ -1,19 +1,45 @@
-"""Every error of the API as RFC 9457-style problem JSON: {type, title, detail, fields}."""
+"""Bodies of API calls, and every error as RFC 9457-style problem JSON: {type, title, detail, fields}."""
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any, NoReturn
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext
 from rest_framework import exceptions, serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 
 from analysis.errors import AnalysisError, InvalidInput
-from humanexp.core.errors import ApplicationError
+from humanexp.core.errors import ApplicationError, BodyTooLarge
+
+#: Bytes; the longest answer that a page sends, with all its clicks, has a tenth of this.
+LARGEST_BODY = 250_000
+
+
+class BoundedJson(JSONParser):
+    """JSON in UTF-8, whatever the header says of its characters; neither long, nor deep, nor with numbers like NaN."""
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        content = stream.read(LARGEST_BODY + 1)
+        if len(content) > LARGEST_BODY:
+            raise BodyTooLarge
+        try:
+            return json.loads(content.decode(), parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise ParseError("The body of the call is not the JSON that was expected.") from error
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
 
 logger = logging.getLogger(__name__)
 

@@ -12,19 +12,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from humanexp.core import organisation, second_factors, selectors
+from humanexp.core import accounts, organisation, second_factors, selectors
+from humanexp.core.accounts import account_of_link, end_sessions, send_password_links, set_address, set_password
 from humanexp.core.errors import NotFound, TooManyCalls
 from humanexp.core.limits import SharedAllowance, caller_of
-from humanexp.core.pages.account_forms import AddressForm, ForgottenForm
-from humanexp.core.pages.login import password_tried
-from humanexp.core.services import accounts
-from humanexp.core.services.accounts import (
-    account_of_link,
-    end_sessions,
-    send_password_links,
-    set_address,
-    set_password,
-)
+from humanexp.core.pages.login import AddressForm, ForgottenForm, password_tried
 
 #: Links that one address may ask for, for whatever accounts; and that may be sent to one address of mail.
 OF_A_CALLER = SharedAllowance("links of a caller", per_s=1 / 600, burst=20)

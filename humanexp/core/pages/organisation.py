@@ -15,12 +15,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from humanexp.core import organisation
+from humanexp.core.accounts import record_attempt
 from humanexp.core.errors import ApplicationError, NotFound, TooManyCalls
 from humanexp.core.limits import SharedAllowance, caller_of
 from humanexp.core.models import SignIn, User
-from humanexp.core.organisation import Begun, Person
-from humanexp.core.services.accounts import record_attempt
-from humanexp.core.services.organisation import account_of, link
+from humanexp.core.organisation import Begun, Person, account_of, link
 
 logger = logging.getLogger(__name__)
 #: Each asks the provider.

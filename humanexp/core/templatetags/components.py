@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from humanexp.core.pages.tables import Table
+from humanexp.core.pages.rendering import Table
 
 register = template.Library()
 _NOTHING = SafeString("")

@@ -7,7 +7,7 @@ from django import forms
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.counterfactuals.summaries import DRAWINGS_ONLY, is_shipped
-from humanexp.core.slugs import NameField
+from humanexp.core.names import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.evaluations import specs
 from humanexp.ledger.pages.money import MoneyField

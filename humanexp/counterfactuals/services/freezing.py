@@ -14,9 +14,8 @@ from typing import IO, Any
 from django.db import transaction
 
 from humanexp.core import file_store, ownership
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import Benchmark, SearchRun

@@ -20,11 +20,10 @@ from analysis.counterfactuals.score import scores_by_class
 from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search
 from analysis.counterfactuals.summaries import budget_study
 from humanexp.core import clock, file_store, ownership
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
+from humanexp.core.names import check_new_name
 from humanexp.core.ownership import Right
-from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
 from humanexp.counterfactuals.selectors.searches import records_of, search_originals, search_settings

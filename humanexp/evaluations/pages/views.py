@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from analysis.classifiers import onnx_network
 from analysis.classifiers.published import PAPER_MODELS
 from analysis.errors import AnalysisError
-from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, InvalidRequest
+from humanexp.core.middleware import takes_uploads
 from humanexp.core.selectors import user_of
 from humanexp.evaluations import selectors
 from humanexp.evaluations.pages import classifier_list

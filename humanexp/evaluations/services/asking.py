@@ -20,10 +20,9 @@ from analysis.labels.files import default_labels
 from analysis.observers.port import Answer, Observer
 from analysis.observers.questions import AskPlan, ForcedChoice
 from humanexp.core import file_store
-from humanexp.core.audit import record
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.evaluations.budget import USUAL_TOKENS_IN, Budget, Caps
 from humanexp.evaluations.chat import MOST_TOKENS

@@ -13,9 +13,8 @@ from analysis.classifiers.networks import check_precision
 from analysis.classifiers.shards import Joined
 from analysis.errors import ClassifierUnavailable
 from humanexp.core import clock, file_store, ownership
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.evaluations.models import EvaluationRun

@@ -18,9 +18,8 @@ from django.db import IntegrityError, transaction
 from analysis.classifiers.quarantine import kind_of, try_out
 from analysis.errors import ClassifierUnavailable
 from humanexp.core import file_store, ownership
-from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.storage import media_path, relative_to_media, sweep
 from humanexp.evaluations.models import UploadedModel
 from humanexp.evaluations.specs import SHELF, is_network_name, on_shelf

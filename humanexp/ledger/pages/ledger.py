@@ -13,8 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from analysis.errors import TableRefused
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
-from humanexp.core.pages.rendering import KeyedPaginator
-from humanexp.core.pages.tables import Column, Table
+from humanexp.core.pages.rendering import Column, KeyedPaginator, Table
 from humanexp.core.selectors import user_of
 from humanexp.core.templatetags.components import counted
 from humanexp.ledger import decisions, payments

@@ -18,10 +18,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods
 
-from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed
+from humanexp.core.models import record
 from humanexp.core.ownership import keeps_money
-from humanexp.core.pages.tables import Column, Table
+from humanexp.core.pages.rendering import Column, Table
 from humanexp.core.selectors import user_of
 from humanexp.ledger.figures import By, StatementLine, money_of, statement, statements, totals
 from humanexp.ledger.owed import Owed, Why, owed, sums_of

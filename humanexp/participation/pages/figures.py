@@ -11,7 +11,7 @@ from django.db.models import Case, CharField, Count, FloatField, IntegerField, Q
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Round
 
-from humanexp.core.browsers import FAMILIES
+from humanexp.core.sessions import FAMILIES
 from humanexp.jobs.registry import Progress
 from humanexp.participation.models import Response, Session, counting
 from humanexp.participation.tallies import Counted, Kind, Tally, tally_of

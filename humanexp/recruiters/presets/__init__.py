@@ -20,7 +20,7 @@ from pydantic import Field, model_validator
 from analysis.entry import Entry
 from analysis.study.link import SITE_CODE_LENGTH, Link, LinkPay, host_of_return
 from humanexp.core.errors import InvalidRequest
-from humanexp.core.keys import random_code
+from humanexp.core.names import random_code
 from humanexp.recruiters import money
 from humanexp.recruiters.tickets import Code, GiveBack, Nothing, Outcome, Redirect, Ticket, WayOut
 

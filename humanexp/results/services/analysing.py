@@ -15,9 +15,8 @@ from pydantic import JsonValue
 from analysis.findings.model.entry import N_BOOTSTRAP
 from analysis.findings.model.people import Settings
 from humanexp.core import clock, file_store
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

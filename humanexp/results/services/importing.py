@@ -14,9 +14,8 @@ from django.utils.text import slugify
 
 from analysis.trial_meaning import Unit, kinds_of
 from humanexp.core import file_store
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.storage import media_path
 from humanexp.results.models import TrialImport
 from humanexp.stimuli.models import StimulusSet

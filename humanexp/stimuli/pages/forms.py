@@ -11,7 +11,7 @@ from analysis.corruptions.imagenet_c import LEVELS
 from analysis.persons.sentinels import find_sentinel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
-from humanexp.core.slugs import NameField
+from humanexp.core.names import NameField
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors import sources
 from humanexp.stimuli.selectors.stimuli import Filters

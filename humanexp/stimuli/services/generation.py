@@ -19,11 +19,10 @@ from analysis.generation.originals import MAXIMUM_ENLARGEMENT
 from analysis.generation.shards import METRIC_NAME
 from analysis.visual_change.coverage import coverage_report
 from humanexp.core import clock, file_store, ownership
-from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import User, record
+from humanexp.core.names import check_new_name
 from humanexp.core.ownership import Right
-from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

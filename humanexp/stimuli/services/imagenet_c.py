@@ -21,7 +21,7 @@ from analysis.generation.shards import METRIC_NAME
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused, InvalidRequest, JobError
 from humanexp.core.models import User
-from humanexp.core.slugs import check_new_name
+from humanexp.core.names import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

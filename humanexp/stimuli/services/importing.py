@@ -22,7 +22,7 @@ from analysis.compute import executor
 from analysis.generation.originals import MAXIMUM_BYTES, Inspection, inspect_originals
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
-from humanexp.core.slugs import check_new_name
+from humanexp.core.names import check_new_name
 from humanexp.core.storage import media_path, relative_to_media, sweep
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

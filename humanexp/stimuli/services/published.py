@@ -20,7 +20,7 @@ from analysis.visual_change.vif import VifReference
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
-from humanexp.core.slugs import check_new_name
+from humanexp.core.names import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import NOT_MEASURED

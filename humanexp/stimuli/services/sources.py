@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from humanexp.core import clock, file_store, ownership
-from humanexp.core.audit import record
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet

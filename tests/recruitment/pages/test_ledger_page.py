@@ -9,8 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.core.audit import record
-from humanexp.core.models import AuditEvent, User
+from humanexp.core.models import AuditEvent, User, record
 from humanexp.ledger.models import CallKind, Difference, Payment
 from humanexp.ledger.reconciliation import Entry, Reconciliation, _note, is_held
 from humanexp.ledger.settlement import plan_bonus, settle

@@ -9,9 +9,8 @@ from django.core.management.base import CommandParser
 from humanexp.console.archives.backing_up import Made, back_up
 from humanexp.console.archives.files import is_packed
 from humanexp.console.archives.keys import VARIABLE, passphrase, required
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.core.errors import InputRefused
-from humanexp.core.progress import ProgressLine
 
 
 class Command(RefusableCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from humanexp.core.audit import record
 from humanexp.core.commands import RefusableCommand
+from humanexp.core.models import record
 from humanexp.ledger.figures import payment_summary
 from humanexp.results.exports import export_study
 from humanexp.studies.selectors import study_by_slug

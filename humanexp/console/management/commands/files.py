@@ -7,9 +7,8 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core import file_store
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.core.errors import Conflict
-from humanexp.core.progress import ProgressLine
 
 
 class Command(RefusableCommand):

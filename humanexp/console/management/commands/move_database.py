@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from humanexp.console.archives.moving import move_database
-from humanexp.core.commands import RefusableCommand
-from humanexp.core.progress import ProgressLine
+from humanexp.core.commands import ProgressLine, RefusableCommand
 
 
 class Command(RefusableCommand):

@@ -6,9 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.console.preflight.running import run_preflight
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.core.problems import Severity
-from humanexp.core.progress import ProgressLine
 from humanexp.recruitment.management.base import recruiter_code
 from humanexp.studies.selectors import study_by_slug
 

@@ -13,9 +13,8 @@ from humanexp.console.archives.keys import VARIABLE, passphrase
 from humanexp.console.archives.restoring import Restored, restore, restore_files
 from humanexp.console.archives.shelf import Shelf
 from humanexp.core import sealing
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.core.errors import InputRefused
-from humanexp.core.progress import ProgressLine
 
 
 class Command(RefusableCommand):

@@ -6,11 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from humanexp.core import sealing, selectors
-from humanexp.core.commands import RefusableCommand
-from humanexp.core.models import HouseRole, User
-from humanexp.core.services import accounts
-from humanexp.core.services.accounts import (
+from humanexp.core import accounts, sealing, selectors
+from humanexp.core.accounts import (
     entry_link,
     invite,
     make_account,
@@ -19,6 +16,8 @@ from humanexp.core.services.accounts import (
     set_house_role,
     set_password,
 )
+from humanexp.core.commands import RefusableCommand
+from humanexp.core.models import HouseRole, User
 
 
 class Command(RefusableCommand):

@@ -6,7 +6,7 @@ import signal
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from humanexp.core import starting
+from humanexp.core import checks
 from humanexp.jobs import lanes, runner
 from humanexp.jobs.lanes import ToldBySignal
 
@@ -19,8 +19,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: object) -> None:
         try:
-            starting.check()
-        except starting.REFUSALS as refusal:
+            checks.check()
+        except checks.REFUSALS as refusal:
             raise CommandError(f"The job runner does not start. {refusal}") from refusal
         if options["once"]:
             self.stdout.write(f"{runner.run_waiting()} jobs run")

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.core.commands import OwnedCommand
-from humanexp.core.progress import ProgressLine
+from humanexp.core.commands import OwnedCommand, ProgressLine
 from humanexp.stimuli.selectors.sources import answers_for
 from humanexp.stimuli.services.import_report import ImportOrder, ImportReport
 from humanexp.stimuli.services.importing import import_images

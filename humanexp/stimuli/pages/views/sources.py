@@ -14,8 +14,8 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis.labels.files import default_labels
-from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.middleware import takes_uploads
 from humanexp.core.selectors import user_of
 from humanexp.jobs.selectors import partial_context
 from humanexp.stimuli.models import SourceSet

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.core.catalogues import catalogue_template, read_catalogue, texts_of
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import existing
+from humanexp.core.languages import catalogue_template, read_catalogue, texts_of
 from humanexp.studies.facts import tasks_of
 from humanexp.studies.models import Study
 

@@ -9,10 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from humanexp.core import clock, second_factors, selectors
-from humanexp.core.errors import ApplicationError
-from humanexp.core.models import HouseRole, User
-from humanexp.core.pages.account_forms import InvitationForm, RoleForm
-from humanexp.core.services.accounts import (
+from humanexp.core.accounts import (
     end_sessions,
     entry_link,
     invite,
@@ -22,6 +19,9 @@ from humanexp.core.services.accounts import (
     set_active,
     set_house_role,
 )
+from humanexp.core.errors import ApplicationError
+from humanexp.core.models import HouseRole, User
+from humanexp.core.pages.login import InvitationForm, RoleForm
 
 
 @login_required

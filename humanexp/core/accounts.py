@@ -1,6 +1,7 @@
 """Accounts: made, invited, closed, opened, signed in. Nobody but the person ever learns a password.
 
-Writes take whom they are for (`by`): administrators alone may; without, it was a command.
+Writes take whom they are for (`by`): administrators alone may; without, it was a command. Every attempt to sign in is
+written down, whichever page, command or test it comes from.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ import secrets
 from datetime import timedelta
 from hmac import compare_digest
 from smtplib import SMTPException
+from typing import Any
 from urllib.parse import urlencode
 
+from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.db import transaction
+from django.dispatch import receiver
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -26,12 +32,11 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
 from humanexp.core import clock, selectors, sessions
-from humanexp.core.audit import record
-from humanexp.core.browsers import browser_of
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.limits import caller_of
-from humanexp.core.models import HouseRole, Invitation, SignIn, User
+from humanexp.core.models import HouseRole, Invitation, SignIn, User, record
 from humanexp.core.ownership import is_head
+from humanexp.core.sessions import browser_of
 
 logger = logging.getLogger(__name__)
 #: How long a link is good; that of an invitation, unless its administrator says otherwise.
@@ -295,3 +300,46 @@ def end_sessions(*, user: User, but: str = "", by: User | None = None) -> int:
     if found:
         record(action="end-sessions", subject=f"account:{user.pk}", by=by, sessions=len(found))
     return len(found)
+
+
+@receiver(user_logged_in)
+def _signed_in(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
+    record_sign_in(request=request, user=user, way=_way(get_authentication_records(request, user)))
+
+
+def _way(records: list[dict[str, Any]]) -> SignIn.Way:
+    factors = [step for step in records if step.get("method") == "mfa"]
+    if any(step.get("passwordless") for step in factors):
+        return SignIn.Way.PASSKEY
+    if any(step.get("method") == "socialaccount" for step in records):
+        return SignIn.Way.ORGANISATION
+    return SignIn.Way.CODE if factors else SignIn.Way.PASSWORD
+
+
+@receiver(user_login_failed)
+def _failed(sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_kwargs: Any) -> None:
+    if request is None:
+        return
+    user = User.objects.filter(username=str(credentials.get("username", ""))).first()
+    is_closed = user is not None and not user.is_active
+    outcome = SignIn.Outcome.CLOSED if is_closed else SignIn.Outcome.WRONG_PASSWORD
+    record_attempt(request=request, user=user, outcome=outcome, way=SignIn.Way.PASSWORD)
+
+
+@receiver(authenticator_added)
+def _added(sender: Any, request: HttpRequest, user: User, authenticator: Any, **_kwargs: Any) -> None:
+    """Browsers that were signed in without it have to sign in again."""
+    if authenticator.type != "recovery_codes":
+        record(action="add-second-factor", subject=f"account:{user.pk}", by=user, kind=authenticator.type)
+        end_sessions(user=user, but=request.session.session_key or "", by=user)
+
+
+@receiver(authenticator_removed)
+def _removed(sender: Any, request: HttpRequest, user: User, authenticator: Any, **_kwargs: Any) -> None:
+    if authenticator.type != "recovery_codes":
+        record(action="remove-second-factor", subject=f"account:{user.pk}", by=user, kind=authenticator.type)
+
+
+@receiver(authenticator_reset)
+def _renewed(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
+    record(action="renew-recovery-codes", subject=f"account:{user.pk}", by=user)
