@@ -1,1 +1,0 @@
-"""Writes of accounts: making, inviting, closing, passwords, sessions."""
