@@ -62,6 +62,6 @@ urlpatterns = [
     *[path("", include(f"humanexp.{app}.urls")) for app in APPS_WITH_PAGES],
 ]
 
-handler400 = "humanexp.core.pages.refusals.bad_request"
-handler404 = "humanexp.core.pages.refusals.not_found"
-handler500 = "humanexp.core.pages.refusals.server_error"
+handler400 = "humanexp.core.api.problems.bad_request"
+handler404 = "humanexp.core.api.problems.not_found"
+handler500 = "humanexp.core.api.problems.server_error"

@@ -129,7 +129,7 @@ class Bodies(Middleware):
         try:
             _check(request, takes_files=getattr(view, "takes_uploads", False))
         except ApplicationError as error:
-            from humanexp.core.pages.refusals import refused  # REST framework, which addresses bring, not the start
+            from humanexp.core.api.problems import refused  # REST framework, which addresses bring, not the start
 
             return refused(request, error)
         return None

@@ -14,6 +14,7 @@ from analysis.acceptance.rules import needed_of, qualification_rule
 from analysis.tables.trials import TIMING_COLUMNS
 from analysis.timing.rules import TIMING_RULE, is_set_aside, timing_ok
 from humanexp.core import clock, metrics
+from humanexp.core.connections import write_turn
 from humanexp.core.errors import (
     InvalidRequest,
     LeaseLost,
@@ -25,7 +26,6 @@ from humanexp.core.errors import (
     TooManyCalls,
 )
 from humanexp.core.limits import Allowance
-from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.jobs import services as jobs
 from humanexp.participation import presentation
 from humanexp.participation.models import Preview, RefusalReason, RefusedCall, Response, Session, SessionState, Trial

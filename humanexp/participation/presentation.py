@@ -26,9 +26,9 @@ from django.db.models import QuerySet
 from analysis.study.protocol import ProtocolConfig
 from analysis.study.rules import FastSettings, RuleSet
 from humanexp.core import clock
+from humanexp.core.connections import write_turn
 from humanexp.core.errors import NotFound, PictureDamaged
 from humanexp.core.models import record
-from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.participation import answers
 from humanexp.participation.answers import Picture, checked, stimulus_png
 from humanexp.participation.models import DamagedPicture, Session, Trial

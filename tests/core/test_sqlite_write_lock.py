@@ -17,7 +17,7 @@ WRITES = """
 import django
 django.setup()
 from django.db import connection
-from humanexp.core.sqlite_write_lock import write_turn
+from humanexp.core.connections import write_turn
 with write_turn(), connection.cursor() as cursor:
     cursor.execute("SELECT 1")
 connection.close()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from humanexp.core.sqlite_write_lock import write_turn
+from humanexp.core.connections import write_turn
 from humanexp.participation import presentation
 from humanexp.participation.answers import unfetched_answers
 from humanexp.participation.models import Session

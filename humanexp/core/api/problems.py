@@ -1,4 +1,7 @@
-"""Bodies of API calls, and every error as RFC 9457-style problem JSON: {type, title, detail, fields}."""
+"""Bodies of API calls, and every error as RFC 9457-style problem JSON: {type, title, detail, fields}.
+
+Refusals that come before any view are pages for people, problem JSON for addresses of the API.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from collections.abc import Mapping
 from typing import IO, Any, NoReturn
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext
+from django.views import defaults
 from rest_framework import exceptions, serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
@@ -17,6 +21,7 @@ from rest_framework.response import Response
 
 from analysis.errors import AnalysisError, InvalidInput
 from humanexp.core.errors import ApplicationError, BodyTooLarge
+from humanexp.core.middleware import error_page
 
 #: Bytes; the longest answer that a page sends, with all its clicks, has a tenth of this.
 LARGEST_BODY = 250_000
@@ -91,3 +96,40 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response 
         case PermissionDenied():
             return problem("not-allowed", "You may not do this.", 403)
     return None
+
+
+API, ENTRY = "/api/", "/take/"
+
+
+def is_call(request: HttpRequest) -> bool:
+    """Whether a script reads the reply: the API, and whatever an entry page posts."""
+    return request.path.startswith(API) or (request.method == "POST" and request.path.startswith(ENTRY))
+
+
+def refused(request: HttpRequest, error: ApplicationError) -> HttpResponse:
+    """The error's sentence, for whoever reads the reply."""
+    if is_call(request):
+        return _problem(error.problem, gettext(error.message), error.status_code)
+    return error_page(request, error)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_call(request):
+        return _problem("invalid", "This call cannot be read.", 400)
+    return defaults.bad_request(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_call(request):
+        return _problem("not-found", "There is nothing here.", 404)
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if is_call(request):
+        return _problem("fault", "Something went wrong on our side. What was stored is safe: try again.", 500)
+    return defaults.server_error(request)
+
+
+def _problem(kind: str, detail: str, status: int) -> HttpResponse:
+    return JsonResponse(problem_body(kind, detail), status=status, content_type=MEDIA_TYPE)
