@@ -9,7 +9,7 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.core.metrics import register_source
         from humanexp.core.probes import register_look
-        from humanexp.jobs.watch import figures, runner_problem
+        from humanexp.jobs.runner import figures, runner_problem
 
         register_look("runner", runner_problem)
         register_source(figures)

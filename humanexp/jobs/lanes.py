@@ -13,8 +13,7 @@ from django.db import connections
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import kinds_in_lane
-from humanexp.jobs.runner import Backoff, Patience, is_outage, run_one, runner_name
-from humanexp.jobs.watch import Pulse, Watch, keep
+from humanexp.jobs.runner import Backoff, Patience, Pulse, Watch, is_outage, keep, run_one, runner_name
 
 logger = logging.getLogger(__name__)
 SWEEP_S = 2.0

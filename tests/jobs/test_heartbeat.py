@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from humanexp.core import clock
 from humanexp.core.models import User
-from humanexp.jobs import selectors, watch
+from humanexp.jobs import runner, selectors
 from humanexp.jobs.models import Job, JobState, Runner
-from humanexp.jobs.watch import Pulse, keep, logger, write
+from humanexp.jobs.runner import Pulse, keep, logger, write
 from tests.limits import LIMIT, until
 from tests.markup import markup
 
@@ -89,7 +89,7 @@ def test_runners_that_died_long_ago_are_forgotten_by_the_next() -> None:
 
 @pytest.mark.process
 def test_a_beat_that_the_database_refuses_is_not_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "BEAT_S", 0.02)
+    monkeypatch.setattr(runner, "BEAT_S", 0.02)
     stop, refused = threading.Event(), threading.Event()
     monkeypatch.setattr(logger, "warning", lambda *_: refused.set())
     heart = threading.Thread(target=keep, args=("lab:1:a", Pulse(), stop), daemon=True)

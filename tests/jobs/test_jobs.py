@@ -13,7 +13,7 @@ from humanexp.core.errors import InputRefused, JobError
 from humanexp.jobs import runner, selectors, services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.registry import HANDLERS, Registered
-from humanexp.jobs.watch import Watch
+from humanexp.jobs.runner import Watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

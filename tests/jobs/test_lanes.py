@@ -22,8 +22,7 @@ from humanexp.jobs import lanes, runner, services as jobs
 from humanexp.jobs.lanes import Lane
 from humanexp.jobs.models import PERIODIC, Job, JobState
 from humanexp.jobs.registry import HANDLERS, Registered, handlers
-from humanexp.jobs.runner import Backoff, Patience, is_outage
-from humanexp.jobs.watch import Pulse
+from humanexp.jobs.runner import Backoff, Patience, Pulse, is_outage
 from tests.limits import LIMIT, until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ import pytest
 from humanexp.core import clock
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
-from humanexp.jobs.watch import WATCHED_S, Watch
+from humanexp.jobs.runner import WATCHED_S, Watch
 
 pytestmark = pytest.mark.django_db
 
