@@ -16,7 +16,7 @@ class RecruitmentConfig(AppConfig):
         from humanexp.recruiters import shipped  # noqa: F401  (registers)
         from humanexp.recruiting.accounts import figures
         from humanexp.recruiting.pages.people import PANEL
-        from humanexp.screening.pages.panels import register_panel
+        from humanexp.screening.pages.evidence import register_panel
 
         register_study_tab(StudyTab(key="recruit", label="Recruit", url_name="recruitment:recruit", order=30))
         register_study_tab(StudyTab(key="monitor", label="Monitor", url_name="recruitment:monitor", order=40))

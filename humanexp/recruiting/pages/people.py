@@ -52,7 +52,7 @@ from humanexp.recruiting.personal_data import (
 )
 from humanexp.recruiting.ways_back import address_of, make_personal_link, may_be_let_in, open_ways_back, release, revoke
 from humanexp.screening import services
-from humanexp.screening.pages.panels import Narrowing, Panel, SessionTag
+from humanexp.screening.pages.evidence import Narrowing, Panel, SessionTag
 from humanexp.screening.pages.review import place_of
 from humanexp.studies.models import Action, Study
 from humanexp.studies.permissions import check, may

@@ -1,20 +1,79 @@
 """The evidence of a verdict as pictures: a strip of trials, response times, and small pictures of one session.
 
-They show what rules may read, and nothing else: a session is never judged by the outcome.
+They show what rules may read, and nothing else: a session is never judged by the outcome. What other apps show beside
+it, such as the pay of a session, they register; screening imports none of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 from typing import Any
 
+from django.db.models import QuerySet
+
 from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial, SessionRecord
 from analysis.labels.files import default_labels
 from analysis.labels.space import NO_ANSWER
+from humanexp.core.models import User
+from humanexp.participation.models import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrowing:
+    """A choice above the list of sessions."""
+
+    key: str
+    label: str
+    narrow: Callable[[QuerySet[Session]], QuerySet[Session]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionTag:
+    """A word about a session in the list."""
+
+    text: str
+    #: good, warn, bad or plain
+    tone: str = "plain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One app's part of the review."""
+
+    #: stands beside the evidence; sees the page's context, and what `facts_of` adds
+    template: str
+    facts_of: Callable[[Session, User], Mapping[str, Any]]
+    #: by the session's primary key
+    marks_of: Callable[[Sequence[Session]], Mapping[int, SessionTag]]
+    narrowings: tuple[Narrowing, ...] = ()
+
+
+_PANELS: list[Panel] = []
+
+
+def register_panel(panel: Panel) -> None:
+    _PANELS.append(panel)
+
+
+def panels() -> list[Panel]:
+    return list(_PANELS)
+
+
+def narrowings() -> dict[str, Narrowing]:
+    return {narrowing.key: narrowing for panel in _PANELS for narrowing in panel.narrowings}
+
+
+def marks_of(sessions: Sequence[Session]) -> dict[int, list[SessionTag]]:
+    found: dict[int, list[SessionTag]] = {}
+    for panel in _PANELS:
+        for pk, mark in panel.marks_of(sessions).items():
+            found.setdefault(pk, []).append(mark)
+    return found
+
 
 #: Colours of the strip; the shapes differ as well: what failed is taller.
 GOOD, BAD, WARN, PLAIN, FAINT, ACCENT = "#17693f", "#a4221b", "#b26a00", "#b4bec8", "#e3e8ed", "#0b5cad"

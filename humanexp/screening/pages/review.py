@@ -20,9 +20,8 @@ from humanexp.participation.models import Session
 from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict
-from humanexp.screening.pages import panels
-from humanexp.screening.pages.evidence import Evidence, evidence_of
-from humanexp.screening.pages.panels import SessionTag
+from humanexp.screening.pages import evidence
+from humanexp.screening.pages.evidence import Evidence, SessionTag, evidence_of
 from humanexp.screening.selectors import VerdictCounts
 from humanexp.studies.models import Study
 
@@ -65,7 +64,7 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
         rows=_rows(study, list(on_page)),
         counts=counts,
         shown=shown,
-        choices=[*_CHOICES, *((one.key, one.label) for one in panels.narrowings().values())],
+        choices=[*_CHOICES, *((one.key, one.label) for one in evidence.narrowings().values())],
         page=on_page,
     )
 
@@ -82,7 +81,7 @@ def _listed(sessions: QuerySet[Session]) -> QuerySet[Session]:
 
 def _told(shown: str, counts: VerdictCounts) -> int | None:
     """How many sessions the list has, where a count of the page says it; None for what a panel narrows it to."""
-    if shown in panels.narrowings() or shown == selectors.BY_HAND:
+    if shown in evidence.narrowings() or shown == selectors.BY_HAND:
         return None
     by_verdict = {
         "": counts.finished,
@@ -96,7 +95,7 @@ def _told(shown: str, counts: VerdictCounts) -> int | None:
 
 def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:
     """Finished sessions as the list is narrowed."""
-    narrowing = panels.narrowings().get(shown)
+    narrowing = evidence.narrowings().get(shown)
     if narrowing is not None:
         return narrowing.narrow(selectors.finished_sessions(study))
     return selectors.finished_sessions(study, shown=shown)
@@ -104,7 +103,7 @@ def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:
 
 def _rows(study: Study, sessions: list[Session]) -> list[Row]:
     answers, found = rule_rows_of(sessions), selectors.verdicts_on(sessions)
-    withdrawn, marks = selectors.withdrawn_golds(study), panels.marks_of(sessions)
+    withdrawn, marks = selectors.withdrawn_golds(study), evidence.marks_of(sessions)
     rows = []
     for session in sessions:
         verdict = found.get(session.pk)

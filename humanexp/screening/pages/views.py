@@ -22,7 +22,7 @@ from humanexp.participation.sessions import rivals_of
 from humanexp.participation.set_ups import closing_answers
 from humanexp.participation.tallies import whole_tally
 from humanexp.screening import selectors, services
-from humanexp.screening.pages import panels
+from humanexp.screening.pages import evidence
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
 from humanexp.screening.pages.review import golds_of, place_of, review_of
 from humanexp.screening.pages.timing import TIMING, timing_page
@@ -124,7 +124,8 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "place": place_of(found, _shown(request)),
         "form": form,
         "panels": [
-            {"template": panel.template, "facts": panel.facts_of(found, user_of(request))} for panel in panels.panels()
+            {"template": panel.template, "facts": panel.facts_of(found, user_of(request))}
+            for panel in evidence.panels()
         ],
     }
     return render(request, "screening/session.html", context, status=422 if form.is_bound else 200)
