@@ -8,14 +8,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from analysis.errors import install
-from humanexp import parents
+from humanexp import processes
 
 if TYPE_CHECKING:
     from django.core.management.base import BaseCommand
 
 
 def main() -> None:
-    parents.watch()
+    processes.watch()
     os.umask(0o077)  # files with answers, ids or keys are their owner's alone
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
     gc.disable()  # until all apps are loaded: none of that is garbage, and looking for some takes a tenth of the time

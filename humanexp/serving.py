@@ -9,7 +9,7 @@ import tempfile
 from typing import Any
 
 import humanexp.common_memory  # noqa: F401  before the web processes are forked: they share it
-from humanexp import parents
+from humanexp import processes
 
 # Each process counts in a file of its own there; it is looked for when the metrics are first imported.
 _counts = tempfile.mkdtemp(prefix="humanexp-metrics-")
@@ -40,7 +40,7 @@ access_log_format = "%(t)s %(m)s %(U)s %(s)s %(B)s %(M)s ms"
 
 def on_starting(server: Any) -> None:
     """The master watches whoever started it; its web processes watch the master, as gunicorn has it."""
-    parents.watch()
+    processes.watch()
 
 
 def child_exit(server: Any, worker: Any) -> None:

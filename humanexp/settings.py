@@ -12,8 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from analysis import __version__ as VERSION
 from humanexp.addresses import is_loopback
 from humanexp.core.connections import database_of_address, parts_of_address, storage_of_address
-from humanexp.key_files import read_or_create_key
-from humanexp.places import PACKAGE, WORK, shipped
+from humanexp.places import PACKAGE, WORK, read_or_create_key, shipped
 from humanexp.recruiters.money import NO_FEES, PUBLISHED_FEES, WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS, FeeTable
 
 env = environ.Env()

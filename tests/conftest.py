@@ -15,7 +15,7 @@ import pytest
 from django.conf import settings as project
 from django.db import connection
 
-from humanexp import parents
+from humanexp import processes
 from humanexp.participation import presentation
 from tests import state
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
@@ -29,7 +29,7 @@ hypothesis.settings.register_profile("fresh", deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("EXAMPLES", "ci"))
 
 # Whatever a test starts of the product ends with the run, also when that is killed.
-os.environ[parents.VARIABLE] = str(os.getpid())
+os.environ[processes.VARIABLE] = str(os.getpid())
 
 #: Modules of fixtures that several folders use, and what makes a ring of tests.
 pytest_plugins = [

@@ -14,7 +14,7 @@ from typing import Self
 
 import requests
 
-from humanexp import parents
+from humanexp import processes
 from tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -106,7 +106,7 @@ class ServedSite:
         return subprocess.Popen(
             [sys.executable, "-W", "error", "-m", f"humanexp.sites.{self.site}.{module}", *arguments],
             cwd=ROOT,
-            env=parents.bound(self.environment),
+            env=processes.bound(self.environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from humanexp import parents
+from humanexp import processes
 from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.recruiters import registry
 
@@ -131,7 +131,7 @@ def begin(name: str, command: Sequence[str], environment: Mapping[str, str]) -> 
     with log.open("ab") as stream:
         return subprocess.Popen(  # noqa: S603  (our own command lines)
             command,
-            env=parents.bound(environment),
+            env=processes.bound(environment),
             cwd=settings.BASE_DIR,
             stdin=subprocess.DEVNULL,
             stdout=stream,

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
-from humanexp.key_files import read_key, write_key
+from humanexp.places import read_key, write_key
 
 #: Words that the console's addresses have where an account's code would stand: its page would never be reached.
 TAKEN = frozenset({"open", "sites"})

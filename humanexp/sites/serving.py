@@ -11,7 +11,7 @@ from importlib import import_module
 
 import django
 
-from humanexp import listening, parents
+from humanexp import processes
 from humanexp.migrating import bring_up_to_date
 
 
@@ -43,9 +43,9 @@ class Site:
     def main(self, arguments: list[str] | None = None) -> int:
         """Bring the database up to date and answer until told to stop. One line says when it is ready."""
         parser = argparse.ArgumentParser(prog=f"python -m humanexp.sites.{self.name}.serve")
-        listening.add_arguments(parser, port=self.port)
+        processes.add_arguments(parser, port=self.port)
         chosen = parser.parse_args(arguments)
-        parents.watch()
+        processes.watch()
         set_up(self.name)
         if against := self.problems(chosen.host):
             sys.stderr.write("".join(f"{sentence}\n" for sentence in against))
@@ -66,7 +66,7 @@ class Site:
         from humanexp.sites.controls import CutsConnections
 
         module, function = self.beside
-        listening.listen(
+        processes.listen(
             CutsConnections(WSGIHandler()),
             name=self.name,
             host=host,

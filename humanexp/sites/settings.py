@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 import environ
 from csp.constants import NONE, SELF
 
-from humanexp.key_files import read_or_create_key
-from humanexp.listening import SQLITE_OPTIONS
-from humanexp.places import WORK
+from humanexp.places import WORK, read_or_create_key
+from humanexp.processes import SQLITE_OPTIONS
 
 env = environ.Env()
 

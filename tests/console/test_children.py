@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import requests
 
-from humanexp import parents
+from humanexp import processes
 from humanexp.console import supervisor
 from humanexp.console.supervisor import ProcessDied
 from tests.limits import until
@@ -130,7 +130,7 @@ def test_a_grandchild_ends_too_with_whom_the_variable_names(started: Any) -> Non
 @pytest.mark.process
 def test_a_server_that_nobody_bound_outlives_its_parent(started: Any) -> None:
     script = "import os, subprocess, sys; subprocess.run([sys.executable, *sys.argv[1:]], env={**os.environ, 'X': ''})"
-    script = script.replace("'X'", repr(parents.VARIABLE))
+    script = script.replace("'X'", repr(processes.VARIABLE))
     parent, shell = started("-c", script, *COMMANDS["panel"], DJANGO_SETTINGS_MODULE="humanexp.sites.panel.settings")
     _first_words(parent)
     [_, panel] = descendants(shell)

@@ -45,7 +45,7 @@ OF_THE_SITE = {
     "humanexp/console/scripted.py",
     "humanexp/console/supervisor.py",
     "humanexp/health.py",
-    "humanexp/listening.py",
+    "humanexp/processes.py",
     "humanexp/places.py",
     "humanexp/settings.py",
     "humanexp/simulation/browser.py",

@@ -7,7 +7,7 @@ import pytest
 
 from humanexp.core.names import pseudonym, random_code
 from humanexp.core.storage import media_path, write_whole
-from humanexp.key_files import read_or_create_key
+from humanexp.places import read_or_create_key
 
 
 def test_a_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:

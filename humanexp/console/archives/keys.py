@@ -16,7 +16,7 @@ from django.conf import settings
 from humanexp.core.errors import Conflict, InputRefused
 from humanexp.core.sealing import check_value
 from humanexp.core.storage import media_path
-from humanexp.key_files import read_key, write_key
+from humanexp.places import read_key, write_key
 
 #: The file below MEDIA_ROOT/keys that has what the setting SECRET_KEY may have instead.
 _SIGNING = "secret_key"

@@ -16,8 +16,8 @@ from humanexp.console.scripted import Cast
 from humanexp.console.supervisor import Addresses
 from humanexp.core.errors import existing
 from humanexp.core.storage import media_path, write_whole
-from humanexp.key_files import read_or_create_key
 from humanexp.ledger.figures import payment_summary
+from humanexp.places import read_or_create_key
 from humanexp.recruiters import money
 from humanexp.recruiters.campaigns import live_entries
 from humanexp.results.selectors import findings, latest_run

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from humanexp import listening
+from humanexp import processes
 
 
 class Command(BaseCommand):
@@ -12,7 +12,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        listening.add_arguments(parser, port=8001)
+        processes.add_arguments(parser, port=8001)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        listening.become("humanexp.sites.marketplace", host=options["host"], port=options["port"])
+        processes.become("humanexp.sites.marketplace", host=options["host"], port=options["port"])
