@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.participation.api import previews
 from humanexp.participation.api.views import (
+    PREVIEW_CALLS,
     ClosingView,
     CompleteView,
     HandoffView,
@@ -43,5 +43,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/run/trials/<int:position>/stimulus/<int:showing>/", StimulusView.as_view(), name="run-stimulus"),
     path("api/v1/run/trials/<int:position>/question/", QuestionView.as_view(), name="run-question"),
     path("api/v1/run/trials/<int:position>/mask/", MaskView.as_view(), name="run-mask"),
-    *previews.urlpatterns,
+    *PREVIEW_CALLS,
 ]

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from django.http import HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.http import urlencode
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -17,9 +18,18 @@ from rest_framework.response import Response
 
 from humanexp.core.api.problems import ProblemOut
 from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.participation import previews
 from humanexp.participation.answering import check_lease, check_rate, record
 from humanexp.participation.answers import mask_png
-from humanexp.participation.api.backends import STORED, AuditedView, HoldsToken, SessionTokenAuthentication, Sittings
+from humanexp.participation.api.backends import (
+    PREVIEWED,
+    STORED,
+    AuditedView,
+    HoldsToken,
+    PreviewTokenAuthentication,
+    SessionTokenAuthentication,
+    Sittings,
+)
 from humanexp.participation.api.serializers import (
     ClosingIn,
     CompleteIn,
@@ -41,7 +51,7 @@ from humanexp.participation.api.serializers import (
 from humanexp.participation.models import RefusalReason, Session, SessionState
 from humanexp.participation.places import protocol_of, seconds_left
 from humanexp.participation.presentation import Course, PlannedTrial
-from humanexp.participation.sessions import SessionClaim
+from humanexp.participation.sessions import PreviewClaim, SessionClaim
 from humanexp.participation.set_ups import offered_window_ms, steps_of
 from humanexp.studies.facts import minutes_left, round_seconds
 from humanexp.studies.tasks import TASKS
@@ -330,3 +340,44 @@ def _session_out(session: Session) -> dict[str, Any]:
         "choices": {task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order)] for task in tasks},
         "blocks": session.blocks,
     }
+
+
+class SkipIn(serializers.Serializer[Any]):
+    to = serializers.ChoiceField(["block", "main"])
+
+
+class SkipView(RunView):
+    """No such call exists for sessions."""
+
+    def post(self, request: Request) -> Response:
+        """Go on at the next block, or past practice and qualification."""
+        given = valid(SkipIn, request)
+        claim = cast(PreviewClaim, request.auth)
+        return Response({"cursor": previews.skip(claim=claim, lease=self.lease, to=given["to"])})
+
+
+def _call(address: str, view: type[RunView], *, is_open: bool = False) -> URLPattern:
+    """A view of the participant API that reads and writes previews; left out of the API's description."""
+    proof: dict[str, Any] = {} if is_open else {"authentication_classes": [PreviewTokenAuthentication]}
+    name = f"preview-{view.__name__.removesuffix('View').lower()}"
+    return path(f"api/v1/preview/{address}", view.as_view(sittings=PREVIEWED, schema=None, **proof), name=name)
+
+
+#: The same calls for previews, with tokens of their own, on what is stored nowhere.
+PREVIEW_CALLS = [
+    _call("handoff/", HandoffView, is_open=True),
+    _call("handoff/look/", LookView, is_open=True),
+    _call("session/", SessionView),
+    _call("lease/", LeaseView),
+    _call("withdraw/", WithdrawView),
+    _call("status/", StatusView),
+    _call("responses/", ResponsesView),
+    _call("setup/", SetUpView),
+    _call("complete/", CompleteView),
+    _call("closing/", ClosingView),
+    _call("skip/", SkipView),
+    _call("trials/<int:first>-<int:last>/pictures/", PicturesView),
+    _call("trials/<int:position>/stimulus/<int:showing>/", StimulusView),
+    _call("trials/<int:position>/question/", QuestionView),
+    _call("trials/<int:position>/mask/", MaskView),
+]
