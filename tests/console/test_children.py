@@ -24,8 +24,8 @@ from tests.served import ROOT, free_port
 #: Starts one child with a variable that says who is to be watched, tells its number, and never ends it.
 PARENT = """
 import os, subprocess, sys, time
-from humanexp import parents
-child = subprocess.Popen(sys.argv[1:], env=parents.bound(os.environ))
+from humanexp import processes
+child = subprocess.Popen(sys.argv[1:], env=processes.bound(os.environ))
 print(child.pid, flush=True)
 time.sleep(600)
 """

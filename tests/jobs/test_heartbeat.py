@@ -27,7 +27,7 @@ def researcher(client: Client) -> Client:
     return client
 
 
-def runner(prompt: timedelta | None, long: timedelta | None = None, name: str = "lab:1:a") -> Runner:
+def heard_of(prompt: timedelta | None, long: timedelta | None = None, name: str = "lab:1:a") -> Runner:
     """One that was heard of so long ago, lane by lane."""
     now = clock.now()
 
@@ -46,26 +46,26 @@ def test_without_a_runner_nobody_is_paid() -> None:
 
 
 def test_a_runner_whose_two_lanes_go_round_breaks_the_silence() -> None:
-    runner(NOW, NOW)
+    heard_of(NOW, NOW)
     assert selectors.silence() is None
 
 
 def test_two_runners_may_share_the_lanes() -> None:
-    runner(NOW, LONG_AGO)
-    runner(LONG_AGO, NOW, name="lab:2:b")
+    heard_of(NOW, LONG_AGO)
+    heard_of(LONG_AGO, NOW, name="lab:2:b")
     assert selectors.silence() is None
 
 
 @pytest.mark.parametrize(("prompt", "long", "nobody_is_paid"), [(LONG_AGO, NOW, True), (NOW, LONG_AGO, False)])
 def test_a_lane_that_stands_still_is_told(prompt: timedelta, long: timedelta, nobody_is_paid: bool) -> None:
-    made = runner(prompt, long)
+    made = heard_of(prompt, long)
     found = selectors.silence()
     assert found is not None and found.nobody_is_paid is nobody_is_paid
     assert found.since == (made.prompt_at if nobody_is_paid else made.long_at)
 
 
 def test_a_beat_from_before_the_clock_was_set_back_keeps_nobody_alive() -> None:
-    runner(timedelta(hours=-1), timedelta(hours=-1))
+    heard_of(timedelta(hours=-1), timedelta(hours=-1))
     assert selectors.silence() is not None
 
 
@@ -107,7 +107,7 @@ def test_a_beat_that_the_database_refuses_is_not_the_last(monkeypatch: pytest.Mo
 
 
 def test_every_page_says_that_nobody_is_paid_and_since_when(researcher: Client) -> None:
-    runner(LONG_AGO, LONG_AGO)
+    heard_of(LONG_AGO, LONG_AGO)
     for address in (reverse("console:studies"), reverse("jobs:jobs")):
         body = researcher.get(address).content.decode()
         assert "The job runner is silent." in body and "last heard of 12 minutes ago" in body
@@ -133,6 +133,6 @@ def test_the_job_of_a_dead_runner_is_shown_as_interrupted(researcher: Client) ->
 def test_a_waiting_job_waits_for_its_turn_while_a_runner_lives(researcher: Client) -> None:
     Job.objects.create(kind="stimuli.generate")
     assert "Waits for the job runner, which is silent" in researcher.get(reverse("jobs:jobs")).content.decode()
-    runner(NOW, NOW)
+    heard_of(NOW, NOW)
     body = researcher.get(reverse("jobs:jobs")).content.decode()
     assert "Waits for its turn." in body and "job runner" not in body

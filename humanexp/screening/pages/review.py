@@ -108,8 +108,8 @@ def _rows(study: Study, sessions: list[Session]) -> list[Row]:
     for session in sessions:
         verdict = found.get(session.pk)
         against = verdict.evidence if verdict else []
-        evidence = evidence_of(answers[session.pk], against, withdrawn=withdrawn)
-        rows.append(Row(session, verdict, evidence, marks.get(session.pk, [])))
+        shown = evidence_of(answers[session.pk], against, withdrawn=withdrawn)
+        rows.append(Row(session, verdict, shown, marks.get(session.pk, [])))
     return rows
 
 
