@@ -53,7 +53,7 @@ urlpatterns = [
     path("account/", accounts.account, name="account"),
     path("account/new-password/", accounts.new_password, name="new-password"),
     path("account/forgotten/", accounts.forgotten, name="forgotten-password"),
-    path("accounts/", administration.accounts, name="accounts"),
+    path("accounts/", administration.all_accounts, name="accounts"),
     path("accounts/<int:pk>/", administration.one_account, name="manage-account"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("admin/login/", Login.as_view()),

@@ -77,4 +77,4 @@ def check() -> None:
     with suppress(DatabaseError):  # it does not answer: that keeps nobody down, and is said next
         check_tables(connection)
     sealing.check_at_start()
-    storage_mark.make()
+    storage_mark.mark_folder()

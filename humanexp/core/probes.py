@@ -137,7 +137,7 @@ def _files() -> Problem | None:
 
 register_look("migrations", _migrations)
 register_look("keys", _keys)
-register_look("storage", storage_mark.problem)
+register_look("storage", storage_mark.wrong_folder)
 register_look("disk", _disk)
 if settings.FILE_STORE:
     register_look("files", _files)

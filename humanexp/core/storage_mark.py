@@ -16,10 +16,10 @@ from humanexp.core.storage import media_path, write_whole
 logger = logging.getLogger(__name__)
 
 #: Under MEDIA_ROOT.
-FILE = "storage-mark"
+MARK = "storage-mark"
 
 
-def make() -> None:
+def mark_folder() -> None:
     """Done at every start; the first mark stays. A file that is there already is believed: a backup brought it back."""
     try:
         if StorageMark._meta.db_table not in connection.introspection.table_names():
@@ -32,7 +32,7 @@ def make() -> None:
         if settings.FILE_STORE:  # another machine may be first
             token = StorageMark.objects.get_or_create(pk=1, defaults={"token": token})[0].token
         if not _found():
-            write_whole(media_path(FILE), f"{token}\n".encode())
+            write_whole(media_path(MARK), f"{token}\n".encode())
         StorageMark.objects.get_or_create(pk=1, defaults={"token": token})
     except (DatabaseError, OSError):
         logger.warning("MEDIA_ROOT could not be marked; it is tried again at the next start", exc_info=True)
@@ -41,10 +41,10 @@ def make() -> None:
 def _begin_copy(mark: StorageMark) -> None:
     """With FILE_STORE, a MEDIA_ROOT that holds nothing of another database becomes this machine's copy."""
     if settings.FILE_STORE and not _found():
-        write_whole(media_path(FILE), f"{mark.token}\n".encode())
+        write_whole(media_path(MARK), f"{mark.token}\n".encode())
 
 
-def problem() -> Problem | None:
+def wrong_folder() -> Problem | None:
     """What is wrong with the files that are mounted; None where nothing is, or none was marked yet."""
     mark = StorageMark.objects.first()
     if mark is None or mark.token == _found():
@@ -57,5 +57,5 @@ def problem() -> Problem | None:
 
 
 def _found() -> str:
-    path = media_path(FILE)
+    path = media_path(MARK)
     return path.read_text(encoding="ascii", errors="replace").strip() if path.is_file() else ""

@@ -45,7 +45,7 @@ def media(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setattr(keys, "_N", 2**4)
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
-    storage_mark.make()
+    storage_mark.mark_folder()
     return tmp_path / "media"
 
 

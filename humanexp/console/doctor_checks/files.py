@@ -13,11 +13,12 @@ from django.conf import settings
 
 from humanexp.console.doctor_checks.questions import question
 from humanexp.console.named_files import named_files
-from humanexp.core import file_store, storage_mark
+from humanexp.core import file_store
 from humanexp.core.errors import FileRefused, FilesAway
 from humanexp.core.objects import objects
 from humanexp.core.problems import Problem, bad, good, missing, note
 from humanexp.core.storage import current_path
+from humanexp.core.storage_mark import wrong_folder
 from humanexp.participation.monitoring import DamagedFile, damaged_files
 
 #: Pictures of a kind that are drawn anew each time; of everything else each file is looked at.
@@ -39,7 +40,7 @@ def disk() -> Problem:
 
 @question("Storage")
 def storage() -> Problem:
-    if (problem := storage_mark.problem()) is not None:
+    if (problem := wrong_folder()) is not None:
         return problem
     if settings.FILE_STORE:
         return _file_store()

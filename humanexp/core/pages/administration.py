@@ -26,7 +26,7 @@ from humanexp.core.pages.login import InvitationForm, RoleForm
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def accounts(request: HttpRequest) -> HttpResponse:
+def all_accounts(request: HttpRequest) -> HttpResponse:
     """Every account, and a form that invites a person."""
     head = selectors.head_of(request)
     form = InvitationForm(request.POST or None)
