@@ -9,7 +9,7 @@ from django.contrib.auth import views as auth
 from django.urls import include, path
 
 from humanexp.core.api.schema import Schema
-from humanexp.core.pages import accounts, administration, organisation
+from humanexp.core.pages import accounts, organisation
 from humanexp.core.pages.login import Login, confirm
 
 #: Every app keeps its own addresses; all of them start at the root.
@@ -53,8 +53,8 @@ urlpatterns = [
     path("account/", accounts.account, name="account"),
     path("account/new-password/", accounts.new_password, name="new-password"),
     path("account/forgotten/", accounts.forgotten, name="forgotten-password"),
-    path("accounts/", administration.all_accounts, name="accounts"),
-    path("accounts/<int:pk>/", administration.one_account, name="manage-account"),
+    path("accounts/", accounts.all_accounts, name="accounts"),
+    path("accounts/<int:pk>/", accounts.one_account, name="manage-account"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("admin/login/", Login.as_view()),
     path("admin/", admin.site.urls),

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connection
 
-from humanexp.core import sealing, storage_mark
+from humanexp.core import sealing, storage
 from humanexp.core.errors import InputRefused, SecretKeyRefused
 from humanexp.core.languages import catalogues
 from humanexp.core.models import HouseRole
@@ -77,4 +77,4 @@ def check() -> None:
     with suppress(DatabaseError):  # it does not answer: that keeps nobody down, and is said next
         check_tables(connection)
     sealing.check_at_start()
-    storage_mark.mark_folder()
+    storage.mark_folder()

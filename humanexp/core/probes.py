@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from humanexp import health
 from humanexp.addresses import is_from_this_machine
-from humanexp.core import metrics, sealing, storage_mark
+from humanexp.core import metrics, sealing, storage
 from humanexp.core.objects import objects
 from humanexp.core.problems import Problem, bad
 
@@ -137,7 +137,7 @@ def _files() -> Problem | None:
 
 register_look("migrations", _migrations)
 register_look("keys", _keys)
-register_look("storage", storage_mark.wrong_folder)
+register_look("storage", storage.wrong_folder)
 register_look("disk", _disk)
 if settings.FILE_STORE:
     register_look("files", _files)

@@ -1,21 +1,26 @@
 """Files under MEDIA_ROOT: named by relative path in the database, written whole or not at all.
 
 With FILE_STORE, several machines share them (`humanexp.core.file_store`): a file that is asked for is fetched if it is
-not here.
+not here. A mark in MEDIA_ROOT that the database knows says whether the files that are mounted are the ones it names.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
+from django.db import DatabaseError, connection
 
 from humanexp.core import file_store
+from humanexp.core.models import StorageMark
+from humanexp.core.problems import Problem, bad
 
 
 def media_path(relative: str) -> Path:
@@ -79,3 +84,51 @@ def sweep(files: Iterable[Path], *, older_than_s: float) -> None:
     for path in files:
         if time.time() - path.stat().st_mtime > older_than_s:
             path.unlink(missing_ok=True)
+
+
+logger = logging.getLogger(__name__)
+
+#: Under MEDIA_ROOT.
+MARK = "storage-mark"
+
+
+def mark_folder() -> None:
+    """Done at every start; the first mark stays. A file that is there already is believed: a backup brought it back."""
+    try:
+        if StorageMark._meta.db_table not in connection.introspection.table_names():
+            return
+        file_store.sweep_copies_if_due()
+        if (mark := StorageMark.objects.first()) is not None:
+            _begin_copy(mark)
+            return
+        token = _found() or secrets.token_hex(16)
+        if settings.FILE_STORE:  # another machine may be first
+            token = StorageMark.objects.get_or_create(pk=1, defaults={"token": token})[0].token
+        if not _found():
+            write_whole(media_path(MARK), f"{token}\n".encode())
+        StorageMark.objects.get_or_create(pk=1, defaults={"token": token})
+    except (DatabaseError, OSError):
+        logger.warning("MEDIA_ROOT could not be marked; it is tried again at the next start", exc_info=True)
+
+
+def _begin_copy(mark: StorageMark) -> None:
+    """With FILE_STORE, a MEDIA_ROOT that holds nothing of another database becomes this machine's copy."""
+    if settings.FILE_STORE and not _found():
+        write_whole(media_path(MARK), f"{mark.token}\n".encode())
+
+
+def wrong_folder() -> Problem | None:
+    """What is wrong with the files that are mounted; None where nothing is, or none was marked yet."""
+    mark = StorageMark.objects.first()
+    if mark is None or mark.token == _found():
+        return None
+    return bad(
+        f"{settings.MEDIA_ROOT} is not the folder that this database's files were written to.",
+        "Mount the right folder as MEDIA_ROOT, or restore it from the backup.",
+        notice="The mounted files are not those of this database.",
+    )
+
+
+def _found() -> str:
+    path = media_path(MARK)
+    return path.read_text(encoding="ascii", errors="replace").strip() if path.is_file() else ""

@@ -28,7 +28,7 @@ from humanexp.console.archives.shelf import Shelf
 from humanexp.console.archives.verifying import ArchiveDamaged, facts_now
 from humanexp.console.doctor_checks import backups
 from humanexp.console.models import Backup
-from humanexp.core import storage_mark
+from humanexp.core import storage
 from humanexp.core.connections import database_of_address
 from humanexp.core.errors import Conflict, InputRefused
 from humanexp.core.models import AuditEvent, User
@@ -54,7 +54,7 @@ def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
 def media(settings: Any, tmp_path: Path) -> Path:
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
-    storage_mark.mark_folder()
+    storage.mark_folder()
     return tmp_path / "media"
 
 
@@ -241,10 +241,10 @@ class TestRefused:
             bring_back(archives)
 
     def test_the_folder_of_another_installation(self, archives: Path, elsewhere: Path) -> None:
-        (elsewhere / storage_mark.MARK).write_text("another\n")
+        (elsewhere / storage.MARK).write_text("another\n")
         with pytest.raises(Conflict, match="files of another installation"):
             bring_back(archives)
-        assert list(contents(elsewhere)) == [storage_mark.MARK]
+        assert list(contents(elsewhere)) == [storage.MARK]
 
     @pytest.mark.parametrize("path", ["../../etc/cron.d/evil", "/etc/passwd", "a/../../b", "keys/secret_key", "."])
     def test_a_path_out_of_the_folder(self, archives: Path, elsewhere: Path, path: str) -> None:

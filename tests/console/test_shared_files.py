@@ -15,7 +15,7 @@ from humanexp.console.archives.backing_up import back_up
 from humanexp.console.archives.restoring import restore_files
 from humanexp.console.archives.shelf import Shelf
 from humanexp.console.doctor_checks import files as looks
-from humanexp.core import file_store, storage_mark
+from humanexp.core import file_store, storage
 from humanexp.core.errors import InvalidRequest, JobCancelled
 from humanexp.core.models import StoredFile, StoredObject
 from humanexp.core.storage import current_path, media_path, write_whole
@@ -135,7 +135,7 @@ def test_a_set_that_was_made_anew_under_its_name_is_the_new_one_everywhere(pets:
 
 def test_an_archive_holds_what_only_the_storage_has(pets: SourceSet, go_to: Go, tmp_path: Path) -> None:
     first, second = go_to("first"), go_to("second")
-    storage_mark.mark_folder()
+    storage.mark_folder()
     made = back_up(to=tmp_path / "archives", passphrase=None, is_verified=False, keep=None, progress=silent)
     assert made.manifest.lost == []
     assert {*files_of(first)} <= {*files_of(second)}
@@ -145,7 +145,7 @@ def test_an_archive_holds_what_only_the_storage_has(pets: SourceSet, go_to: Go, 
 def test_an_archive_mends_what_the_storage_has_lost(
     pets: SourceSet, go_to: Go, server: ObjectServer, tmp_path: Path
 ) -> None:
-    storage_mark.mark_folder()
+    storage.mark_folder()
     back_up(to=tmp_path / "archives", passphrase=None, is_verified=False, keep=None, progress=silent)
     image = pets.images.first()
     assert image is not None
@@ -159,14 +159,14 @@ def test_an_archive_mends_what_the_storage_has_lost(
 
 
 def test_doctor_reads_a_sample_of_the_storage(pets: SourceSet, go_to: Go, server: ObjectServer) -> None:
-    storage_mark.mark_folder()
+    storage.mark_folder()
     assert looks.storage().severity == "good" and "whole" in looks.storage().text
     for sha256 in StoredObject.objects.values_list("pk", flat=True):
         server.spoil(sha256)
     found = looks.storage()
     assert found.severity == "bad" and "missing or damaged: originals/pets/" in found.text
     go_to("second")
-    storage_mark.mark_folder()
+    storage.mark_folder()
     assert looks.files().text.startswith("of 8 files looked at, 8 altered")
     server.go_away()
     try:
@@ -177,13 +177,13 @@ def test_doctor_reads_a_sample_of_the_storage(pets: SourceSet, go_to: Go, server
 
 
 def test_an_empty_disk_becomes_a_copy_and_another_installations_does_not(go_to: Go) -> None:
-    storage_mark.mark_folder()
+    storage.mark_folder()
     go_to("second")
-    storage_mark.mark_folder()
-    assert storage_mark.wrong_folder() is None
-    write_whole(go_to("third") / storage_mark.MARK, b"of another database\n")
-    storage_mark.mark_folder()
-    problem = storage_mark.wrong_folder()
+    storage.mark_folder()
+    assert storage.wrong_folder() is None
+    write_whole(go_to("third") / storage.MARK, b"of another database\n")
+    storage.mark_folder()
+    problem = storage.wrong_folder()
     assert problem is not None and "is not the folder" in problem.text
 
 

@@ -109,7 +109,7 @@ SAID_ELSEWHERE = {
     "humanexp/console/management/commands/demo.py": "the demo starts both sites",
     "humanexp/console/scripted.py": "how a person comes, not through whom",
     "humanexp/console/supervisor.py": "processes are called like the sites that they serve",
-    "humanexp/core/pages/administration.py": "the link of an invitation",
+    "humanexp/core/pages/accounts.py": "the link of an invitation",
     "humanexp/core/pages/organisation.py": "an account is linked to a sign-in",
     "humanexp/core/accounts.py": "a link to a new password",
     "humanexp/entry/api.py": "a personal link back",

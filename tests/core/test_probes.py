@@ -17,7 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from humanexp.core import clock, metrics, probes, request_ids, storage_mark
+from humanexp.core import clock, metrics, probes, request_ids, storage
 from humanexp.core.models import PseudonymKey, StorageMark
 from humanexp.core.request_ids import JsonLines
 from humanexp.jobs import registry, runner, services as jobs
@@ -42,7 +42,7 @@ def ready(client: Client, **more: Any) -> tuple[int, dict[str, Any]]:
 
 class TestReadiness:
     def test_all_is_well(self, client: Client) -> None:
-        storage_mark.mark_folder()
+        storage.mark_folder()
         status, told = ready(client)
         assert (status, told["status"]) == (200, "ready")
         assert set(told["checks"]) == {"migrations", "keys", "storage", "disk", "runner"}
@@ -54,18 +54,18 @@ class TestReadiness:
         assert status == 503 and told["checks"]["runner"] == "The job runner is silent: no one is paid."
 
     def test_other_files_than_those_of_this_database(self, client: Client, settings: Any, tmp_path: Path) -> None:
-        storage_mark.mark_folder()
+        storage.mark_folder()
         settings.MEDIA_ROOT = tmp_path / "another"
         (tmp_path / "another").mkdir()
         status, told = ready(client)
         assert status == 503 and "is not the folder" in told["checks"]["storage"]
-        storage_mark.mark_folder()  # a start does not make the wrong folder the right one
+        storage.mark_folder()  # a start does not make the wrong folder the right one
         assert ready(client)[0] == 503
 
     def test_files_that_came_back_from_a_backup_are_believed(self, client: Client, settings: Any) -> None:
-        storage_mark.mark_folder()
+        storage.mark_folder()
         StorageMark.objects.all().delete()
-        storage_mark.mark_folder()
+        storage.mark_folder()
         assert ready(client)[0] == 200 and StorageMark.objects.count() == 1
 
     def test_a_migration_that_is_missing(self, client: Client) -> None:
@@ -177,7 +177,7 @@ class TestRequestIds:
 
 
 def test_the_questions_are_few(client: Client, django_assert_max_num_queries: Any) -> None:
-    storage_mark.mark_folder()
+    storage.mark_folder()
     client.get("/readyz")
     with django_assert_max_num_queries(10):
         client.get("/readyz")

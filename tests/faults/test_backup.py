@@ -25,7 +25,7 @@ from humanexp.console.archives.moving import move_database
 from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
 from humanexp.console.archives.verifying import check_contents, facts_now
-from humanexp.core import storage_mark
+from humanexp.core import storage
 from humanexp.core.connections import database_of_address
 from humanexp.core.errors import Conflict
 from humanexp.participation.models import Response, Trial
@@ -45,7 +45,7 @@ def media(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setattr(keys, "_N", 2**4)
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
-    storage_mark.mark_folder()
+    storage.mark_folder()
     return tmp_path / "media"
 
 

@@ -28,8 +28,7 @@ from humanexp.console.models import LocalSite
 from humanexp.core import file_store
 from humanexp.core.errors import ApplicationError, Conflict, InputRefused
 from humanexp.core.models import record
-from humanexp.core.storage import media_path
-from humanexp.core.storage_mark import MARK
+from humanexp.core.storage import MARK, media_path
 from humanexp.jobs.models import Runner
 from humanexp.ledger.delivery import foresee_restoring, treat_as_restored
 from humanexp.migrating import record_tables, tables_line

@@ -17,8 +17,7 @@ from humanexp.core import file_store
 from humanexp.core.errors import FileRefused, FilesAway
 from humanexp.core.objects import objects
 from humanexp.core.problems import Problem, bad, good, missing, note
-from humanexp.core.storage import current_path
-from humanexp.core.storage_mark import wrong_folder
+from humanexp.core.storage import current_path, wrong_folder
 from humanexp.participation.monitoring import DamagedFile, damaged_files
 
 #: Pictures of a kind that are drawn anew each time; of everything else each file is looked at.
