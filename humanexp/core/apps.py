@@ -11,7 +11,7 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core import accounts, checks  # noqa: F401  (register)
-        from humanexp.migrating import record_tables
+        from humanexp.table_making import record_tables
 
         pre_migrate.connect(record_tables, sender=self)
         post_migrate.connect(_make_default_lab, sender=self)

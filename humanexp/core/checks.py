@@ -16,7 +16,7 @@ from humanexp.core.errors import InputRefused, SecretKeyRefused
 from humanexp.core.languages import catalogues
 from humanexp.core.models import HouseRole
 from humanexp.core.organisation import LAB
-from humanexp.migrating import OtherTables, check_tables
+from humanexp.table_making import OtherTables, check_tables
 
 
 @register(Tags.security, deploy=True)

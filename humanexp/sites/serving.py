@@ -12,7 +12,7 @@ from importlib import import_module
 import django
 
 from humanexp import processes
-from humanexp.migrating import bring_up_to_date
+from humanexp.table_making import bring_up_to_date
 
 
 def set_up(name: str) -> None:

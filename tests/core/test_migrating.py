@@ -17,12 +17,12 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
-from humanexp import migrating
+from humanexp import table_making
 from humanexp.console.archives.databases import opened, sqlite_entry
 from humanexp.core import checks
 from humanexp.core.models import Lab
-from humanexp.migrating import OtherTables, check_tables, digest, record_tables, tables_line
 from humanexp.recruiters.models import RecruiterAccount
+from humanexp.table_making import OtherTables, check_tables, digest, record_tables, tables_line
 from tests.served import ROOT
 
 #: What the migrations of another version might be.
@@ -98,9 +98,9 @@ class TestAFilledDatabase:
 
 class TestTheDigest:
     def test_it_is_that_of_the_files_wherever_they_lie(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        here = migrating._own_migrations()
+        here = table_making._own_migrations()
         there = {label: shutil.copytree(folder, tmp_path / label) for label, folder in here.items()}
-        monkeypatch.setattr(migrating, "_own_migrations", lambda: dict(reversed(there.items())))
+        monkeypatch.setattr(table_making, "_own_migrations", lambda: dict(reversed(there.items())))
         assert digest.__wrapped__() == digest()
         changed = there["core"] / "0001_initial.py"
         changed.write_text(changed.read_text().replace("max_length=40", "max_length=41", 1))
@@ -108,7 +108,7 @@ class TestTheDigest:
 
     def test_every_app_has_one_migration(self) -> None:
         names = [file.name for file in ROOT.glob("humanexp/**/migrations/[0-9]*.py")]
-        assert set(names) == {"0001_initial.py"} and len(names) >= len(migrating._own_migrations()) + 2
+        assert set(names) == {"0001_initial.py"} and len(names) >= len(table_making._own_migrations()) + 2
 
 
 @pytest.mark.process

@@ -45,7 +45,7 @@ from humanexp.console.named_files import named_files
 from humanexp.core import clock, file_store
 from humanexp.core.errors import ApplicationError, Conflict, InputRefused
 from humanexp.core.sealing import check_value
-from humanexp.migrating import OtherTables, check_tables
+from humanexp.table_making import OtherTables, check_tables
 
 #: Rows in one content. Those of earlier answers stay the same, and are kept once.
 PART = 20_000

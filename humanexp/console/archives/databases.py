@@ -16,7 +16,7 @@ from django.db.utils import DEFAULT_DB_ALIAS, DatabaseError
 
 from humanexp.console.archives import tables
 from humanexp.core.errors import Conflict
-from humanexp.migrating import OtherTables, check_tables
+from humanexp.table_making import OtherTables, check_tables
 
 Progress = Callable[[int, int, str], None]
 #: Pages that SQLite copies before it says how far it is.

@@ -31,7 +31,7 @@ from humanexp.core.models import record
 from humanexp.core.storage import MARK, media_path
 from humanexp.jobs.models import Runner
 from humanexp.ledger.delivery import foresee_restoring, treat_as_restored
-from humanexp.migrating import record_tables, tables_line
+from humanexp.table_making import record_tables, tables_line
 
 
 class RestoreStopped(ApplicationError):

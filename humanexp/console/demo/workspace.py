@@ -16,9 +16,9 @@ from django.db import DatabaseError, connection
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.migrating import OtherTables, check_tables
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Study
+from humanexp.table_making import OtherTables, check_tables
 
 #: Everything of the demo has one of these names.
 NAMES = frozenset({"demo", "try-it"})

@@ -17,7 +17,7 @@ from django.db.utils import DatabaseError
 from analysis.errors import install
 from humanexp.console.doctor_checks.questions import question
 from humanexp.core.problems import Problem, good, missing, note
-from humanexp.migrating import OtherTables, check_tables
+from humanexp.table_making import OtherTables, check_tables
 
 
 @question("Python")

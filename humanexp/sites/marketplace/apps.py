@@ -6,7 +6,7 @@ import pkgutil
 from django.apps import AppConfig
 from django.db.models.signals import pre_migrate
 
-from humanexp.migrating import record_tables
+from humanexp.table_making import record_tables
 
 
 class MarketplaceConfig(AppConfig):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.db.models.signals import pre_migrate
 
-from humanexp.migrating import record_tables
+from humanexp.table_making import record_tables
 
 
 class PanelConfig(AppConfig):

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 
-from humanexp.migrating import OtherTables, check_tables
+from humanexp.table_making import OtherTables, check_tables
 
 
 class Command(migrate.Command):
