@@ -10,8 +10,7 @@ class ScreeningConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.participation.tallies import register_tally
-        from humanexp.screening.pages.review import GOLDS
-        from humanexp.screening.pages.timing import TIMING
+        from humanexp.screening.pages.review import GOLDS, TIMING
 
         register_study_tab(StudyTab(key="review", label="Review", url_name="screening:review", order=50))
         register_study_tab(StudyTab(key="timing", label="Timing", url_name="screening:timing", order=45))

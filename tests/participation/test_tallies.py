@@ -177,7 +177,7 @@ def test_the_count_is_shown_again_when_the_withdrawal_is_undone(study: Study, wi
 
 
 def test_the_certificate_as_a_file_holds_everybody(console: Client, study: Study, monkeypatch: Any) -> None:
-    monkeypatch.setattr("humanexp.screening.pages.timing.SHOWN", 3)
+    monkeypatch.setattr("humanexp.screening.pages.review.SHOWN", 3)
     address = f"/studies/{study.slug}/timing/certificate.json"
     assert console.get(address).status_code == 404
     count_all(study)

@@ -24,8 +24,7 @@ from humanexp.participation.tallies import whole_tally
 from humanexp.screening import selectors, services
 from humanexp.screening.pages import evidence
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
-from humanexp.screening.pages.review import golds_of, place_of, review_of
-from humanexp.screening.pages.timing import TIMING, timing_page
+from humanexp.screening.pages.review import TIMING, golds_of, place_of, review_of, timing_page
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.selectors import visible_to
 
