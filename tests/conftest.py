@@ -55,7 +55,7 @@ pytest_plugins = [
 def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with every table and nothing in it, kept from run to run until there are other migrations."""
     digest = hashlib.sha256(django.__version__.encode())
-    patterns = ("**/migrations/*.py", "migrating.py", "table_making.py")
+    patterns = ("**/migrations/*.py", "table_making.py")
     for file in sorted(file for pattern in patterns for file in ROOT.glob(f"humanexp/{pattern}")):
         digest.update(f"\n{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
     cache = getattr(pytestconfig, "cache", None)
