@@ -208,7 +208,6 @@ class Backoff:
         self._pause_s = self.FIRST_S
 
 
-logger = logging.getLogger(__name__)
 HEARTBEAT_S = 5.0
 
 
