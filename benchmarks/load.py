@@ -54,15 +54,15 @@ def main(
 ) -> bool:
     terms = Terms(participants=participants, seconds=seconds, ramp=ramp, cycle=cycle, database=database)
     with site("load", database=database, settings_module="humanexp.settings") as cluster:
-        from humanexp.console import supervisor
-        from humanexp.console.supervisor import Addresses
+        from humanexp.console import sites
+        from humanexp.console.sites import Addresses
 
         entry = prepare(participants)
         addresses = Addresses.free()
         # Each participant has an address of their own, as a proxy would tell it.
         extra = {"PUBLIC_URL": addresses.web, "TRUST_PROXY_HEADER": "1"}
-        with supervisor.started("web", addresses, extra) as server:
-            supervisor.wait_until_ready("web", server, addresses.web)
+        with sites.started("web", addresses, extra) as server:
+            sites.wait_until_ready("web", server, addresses.web)
             processes = [server.pid, *([postmaster(cluster)] if cluster else [])]
             return drive(terms, addresses.web_port, entry, processes)
 

@@ -175,7 +175,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "humanexp.console.access.StudyAccess",
-    "humanexp.console.second_factor.SecondFactor",
+    "humanexp.console.access.SecondFactor",
     "humanexp.core.middleware.ErrorPages",
 ]
 

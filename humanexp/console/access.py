@@ -1,7 +1,6 @@
-"""Which role a page asks for: one table over every address below /studies/<slug>/, one over pictures, stimuli,
-predictions and searches; both are enforced for all of them.
+"""Which role a page asks for, in tables that cover every address, and which pages ask for a second factor.
 
-An address that is not in the table is refused to everybody: a new page says here whom it is for.
+An address that is not in the tables is refused to everyone: a new page says here whom it is for.
 """
 
 from __future__ import annotations
@@ -9,24 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
+from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 
-from humanexp.core import ownership
+from humanexp.core import ownership, second_factors
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
 from humanexp.core.middleware import Middleware, error_page
 from humanexp.core.models import Owned, User, record
-from humanexp.core.ownership import Right
+from humanexp.core.ownership import Right, keeps_money
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.studies.models import MAY, Action, Study
-from humanexp.studies.permissions import role_of
+from humanexp.studies.permissions import role_of, studies_with
 
 #: What reading a page takes, and what sending its form takes.
 ACCESS: Mapping[str, tuple[Action, Action]] = {
@@ -307,3 +312,55 @@ def _studies_of(subjects: Collection[str]) -> dict[str, Study]:
     found = {name: study for study in studies for name in (f"study:{study.pk}", f"study:{study.slug}")}
     by_session = {f"session:{code}": found[f"study:{pk}"] for code, pk in of_session.items()}
     return {subject: study for subject, study in (found | by_session).items() if subject in subjects}
+
+
+#: What somebody without a second factor can still open.
+_FREE = ("/account/", "/login/", "/logout/", "/static/", *settings.PARTICIPANT_PATHS)
+_MONEY = frozenset({Action.PAY, Action.LAUNCH})
+#: Sending the form of these moves money; of the last two, some of their buttons do.
+MONEY_PAGES = frozenset(
+    {page for page, (_to_read, to_send) in ACCESS.items() if to_send in _MONEY}
+    | {"recruitment:decide", "recruitment:agreed"}
+)
+
+
+def moves_money(user: User) -> bool:
+    return keeps_money(user) or any(studies_with(user, action).exists() for action in _MONEY)
+
+
+class SecondFactor(Middleware):
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponseBase | None:
+        user = request.user
+        if not second_factors.is_required() or request.path.startswith(_FREE) or not isinstance(user, User):
+            return None
+        if not second_factors.has_one(user):
+            return _to_set_up(request) if moves_money(user) else None
+        name = request.resolver_match.view_name if request.resolver_match else ""
+        is_money = request.method == "POST" and name in MONEY_PAGES
+        return _to_confirm(request) if is_money and not second_factors.confirmed_lately(request) else None
+
+
+def _to_set_up(request: HttpRequest) -> HttpResponse:
+    text = "Your role moves money: set up a second factor before you continue."
+    if request.path.startswith("/api/"):
+        return JsonResponse({"title": "Second factor required", "detail": text}, status=403)
+    messages.warning(request, text)
+    return _sent(request, reverse("mfa_index"))
+
+
+def _to_confirm(request: HttpRequest) -> HttpResponse:
+    """Back to the page with the button, which is then pressed again: nothing is sent by itself."""
+    came_from = urlsplit(request.headers.get("Referer", ""))
+    back = f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
+    if not back.startswith("/") or not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        back = reverse(settings.LOGIN_REDIRECT_URL)
+    messages.warning(request, "Nothing was done yet. Confirm that it is you, then press the button again.")
+    return _sent(request, f"{reverse('account_reauthenticate')}?{urlencode({'next': back})}")
+
+
+def _sent(request: HttpRequest, to: str) -> HttpResponse:
+    if "HX-Request" in request.headers:
+        return HttpResponse(headers={"HX-Redirect": to})
+    return redirect(to)

@@ -5,8 +5,8 @@ from typing import Any
 from django.conf import settings
 
 from humanexp.console import sites
-from humanexp.console.preflight.running import JOB, run_preflight
-from humanexp.console.services import RETRAIN
+from humanexp.console.classifiers import RETRAIN
+from humanexp.console.preflight.check import JOB, run_preflight
 from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.evaluations.models import Retraining

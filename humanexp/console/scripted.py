@@ -1,7 +1,9 @@
-"""Scripted participants for a study: who they are, where they enter, and what became of them."""
+"""Scripted participants for a study: how a command names them, where they enter, and what became of them."""
 
 from __future__ import annotations
 
+import math
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from humanexp.recruiters.states import CampaignState
 from humanexp.simulation.browser import BrowserParticipant, chromium
 from humanexp.simulation.observers import ObserverModel
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
-from humanexp.simulation.personas import TruePicture, cast, personas
+from humanexp.simulation.personas import PERSONAS, TruePicture, cast, personas
 from humanexp.simulation.workers import MarketplaceWorker, Panellist, PatientConnection
 from humanexp.studies.models import Population, Study
 
@@ -235,3 +237,33 @@ def _open(person: ScriptedParticipant, entry_url: str, ids: Mapping[str, str] | 
     opened = person.open_session(entry_url, ids)
     person.name = session_for_token(opened.token).participant.code
     return opened
+
+
+def whole_number(low: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or int(text) < low:
+            raise ArgumentTypeError(f"{text!r} is not a whole number of at least {low}")
+        return int(text)
+
+    return parse
+
+
+def persona_mix(text: str) -> dict[str, float]:
+    """Shares by persona, from `careful=0.7,random=0.3`."""
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = (word.strip() for word in part.partition("="))
+        try:
+            share = float(number)
+        except ValueError:
+            raise ArgumentTypeError(f"{part.strip()!r} is not written like careful=0.7") from None
+        if name not in PERSONAS:
+            raise ArgumentTypeError(f"there is no persona {name!r}; there are {', '.join(PERSONAS)}")
+        if name in shares:
+            raise ArgumentTypeError(f"{name} is named twice")
+        if not math.isfinite(share) or share < 0:
+            raise ArgumentTypeError(f"the share of {name} is {number}: it must be a number of at least 0")
+        shares[name] = share
+    if not any(shares.values()):
+        raise ArgumentTypeError("one share must be above 0")
+    return shares

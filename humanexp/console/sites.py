@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,11 +25,11 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 
+from humanexp import processes
 from humanexp.addresses import is_loopback
-from humanexp.console import supervisor
 from humanexp.console.models import LocalSite
 from humanexp.core import clock
-from humanexp.core.errors import ApplicationError, NotAllowed, StateRefused
+from humanexp.core.errors import ApplicationError, InputRefused, NotAllowed, StateRefused
 from humanexp.core.models import User, record
 from humanexp.core.storage import media_path
 from humanexp.jobs import services as jobs
@@ -34,6 +38,210 @@ from humanexp.ledger.budgets import set_month_cap
 from humanexp.recruiters import keys, registry
 from humanexp.recruiters.registry import Kind, OwnSite
 from humanexp.recruiting.accounts import check_administrator, try_account
+
+#: Between two words about a process that is still starting.
+STILL_S = 15.0
+#: Of a log, where its process has ended.
+_LAST_LINES = 12
+
+
+class PortTaken(ApplicationError):
+    """The port is in use: stop the other program, or use --no-serve, which takes free ports."""
+
+
+class ProcessDied(ApplicationError):
+    """A process of the demo ended by itself."""
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Two sites on purpose: 127.0.0.1 and localhost differ for a browser, so faults of frames and cookies show."""
+
+    web_port: int
+    marketplace_port: int
+    panel_port: int
+
+    @property
+    def web(self) -> str:
+        return f"http://127.0.0.1:{self.web_port}"
+
+    @property
+    def marketplace(self) -> str:
+        return f"http://localhost:{self.marketplace_port}"
+
+    @property
+    def panel(self) -> str:
+        return f"http://localhost:{self.panel_port}"
+
+    @classmethod
+    def fixed(cls, recruiter: str = "marketplace") -> Addresses:
+        """The documented ports; those of the platform and of this site have to be free.
+
+        Raises
+        ------
+        PortTaken
+            Naming the port, before any work is done.
+        """
+        found = cls(8000, 8001, 8002)
+        for port in (found.web_port, getattr(found, f"{recruiter}_port")):
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError as error:
+                    raise PortTaken(
+                        f"Port {port} is in use: stop the program that uses it, or add --no-serve to take free ports."
+                    ) from error
+        return found
+
+    @classmethod
+    def free(cls) -> Addresses:
+        with contextlib.ExitStack() as stack:
+            probes = [stack.enter_context(socket.socket()) for _ in range(3)]
+            for probe in probes:
+                probe.bind(("127.0.0.1", 0))
+            return cls(*(probe.getsockname()[1] for probe in probes))
+
+
+def command_lines(addresses: Addresses) -> dict[str, list[str]]:
+    """What a person would type in three terminals."""
+    python = sys.executable
+    return {
+        "web": [
+            python,
+            "-m",
+            "gunicorn",
+            "--config=python:humanexp.serving",
+            f"--bind=127.0.0.1:{addresses.web_port}",
+            "humanexp.wsgi",
+        ],
+        "marketplace": [python, "-m", "humanexp", "marketplace", "--port", str(addresses.marketplace_port)],
+        "panel": [python, "-m", "humanexp", "panel", "--port", str(addresses.panel_port)],
+        "run_jobs": [python, "-m", "humanexp", "run_jobs"],
+    }
+
+
+def environment(addresses: Addresses, extra: Mapping[str, str]) -> dict[str, str]:
+    return {
+        **os.environ,
+        "MEDIA_ROOT": str(settings.MEDIA_ROOT),
+        "PUBLIC_URL": addresses.web,
+        "MARKETPLACE_URL": addresses.marketplace,
+        "PANEL_URL": addresses.panel,
+        **extra,
+    }
+
+
+@contextlib.contextmanager
+def started(name: str, addresses: Addresses, extra: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the product for the time of the block; its output goes to MEDIA_ROOT/logs/<name>.log."""
+    process = begin(name, command_lines(addresses)[name], environment(addresses, extra))
+    try:
+        yield process
+    finally:
+        end(process)
+
+
+def begin(name: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A process that ends when this one does; its output goes to MEDIA_ROOT/logs/<name>.log."""
+    log = _log(name)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as stream:
+        return subprocess.Popen(  # noqa: S603  (our own command lines)
+            command,
+            env=processes.bound(environment),
+            cwd=settings.BASE_DIR,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def account_keys(recruiter: str, addresses: Addresses) -> dict[str, str]:
+    """Keys of an account on one of our own sites, as settings; the account is made when it is not there."""
+    kind = registry.kind_of(recruiter)
+    if kind.own_site is None:
+        raise InputRefused(f"{recruiter} is no site of this distribution.")
+    return kind.keys_from(account_made(kind.own_site.account_maker, "demo", environment(addresses, {})))
+
+
+def account_made(maker: str, name: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """What a site's own module prints about the account of this name, which it makes when it is not there."""
+    reply = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", maker, "--name", name, "--balance", "1000"],
+        env=dict(environment),
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if reply.returncode:
+        raise ProcessDied(f"{maker} made no account: {reply.stderr.strip()[-300:]}")
+    made: dict[str, str] = json.loads(reply.stdout)
+    return made
+
+
+def wait_until_ready(
+    name: str,
+    process: subprocess.Popen[bytes],
+    url: str,
+    *,
+    tell: Callable[[str], object] = lambda sentence: None,
+    patience_s: float = math.inf,
+) -> None:
+    """Until `url`/healthz answers: as long as the process lives, for a busy machine takes minutes.
+
+    `tell` is told every now and then that it is still starting.
+
+    Raises
+    ------
+    ProcessDied
+        As soon as it has ended, with the end of its log; or when it does not answer within `patience_s`.
+    """
+    import requests  # 0.1 s, and only who starts a process pays for it
+
+    began = told = time.monotonic()
+    while (now := time.monotonic()) - began < patience_s:
+        check_alive(name, process)
+        with contextlib.suppress(requests.RequestException):
+            if requests.get(f"{url}/healthz", timeout=2).ok:
+                return
+        if now - told >= STILL_S:
+            told = now
+            tell(f"The {name} process is still starting, after {now - began:.0f} s.")
+        time.sleep(0.1)
+    raise ProcessDied(f"The {name} process does not answer at {url}: see {_log(name)}.")
+
+
+def check_alive(name: str, process: subprocess.Popen[bytes]) -> None:
+    """Raises ProcessDied, with the end of its log, if it has ended."""
+    if process.poll() is not None:
+        raise ProcessDied(
+            f"The {name} process ended with status {process.returncode}: see {_log(name)}.{_last_lines(name)}"
+        )
+
+
+def _log(name: str) -> Path:
+    return Path(settings.MEDIA_ROOT) / "logs" / f"{name}.log"
+
+
+def _last_lines(name: str) -> str:
+    try:
+        with _log(name).open(encoding="utf-8", errors="replace") as log:
+            lines = deque(log, _LAST_LINES)
+    except FileNotFoundError:
+        return ""
+    return f" It ends:\n{''.join(lines).rstrip()}" if lines else ""
+
 
 JOB = "console.keep-sites"
 #: Of the account that is made on a site, so that it is found again.
@@ -190,9 +398,9 @@ def _serve(kind: Kind, site: OwnSite, environment: dict[str, str]) -> int:
         raise StateRefused(f"{kind.address} names no port on which the site could listen.")
     command = [sys.executable, "-m", f"{site.package}.serve", "--port", str(port)]
     name = site.package.rpartition(".")[2]
-    process = supervisor.begin(name, command, environment)
+    process = begin(name, command, environment)
     _children[kind.code] = process
-    supervisor.wait_until_ready(name, process, kind.address, patience_s=_STARTS_WITHIN_S)
+    wait_until_ready(name, process, kind.address, patience_s=_STARTS_WITHIN_S)
     return process.pid
 
 
@@ -205,7 +413,7 @@ def _make_account(kind: Kind, site: OwnSite, environment: dict[str, str]) -> Non
     if any(map(keys.is_configured, names)):
         return
     is_new = bool(keys.missing(names))
-    keys.store(kind.keys_from(supervisor.account_made(site.account_maker, ACCOUNT, environment)))
+    keys.store(kind.keys_from(account_made(site.account_maker, ACCOUNT, environment)))
     try_account(code=kind.code)
     if is_new and kind.capabilities.is_play:
         set_month_cap(environment=kind.code, cap_cents=PLAY_MONEY_CENTS, by=None)
@@ -224,7 +432,7 @@ def _is_running(row: LocalSite, site: OwnSite) -> bool:
 def _end(row: LocalSite) -> None:
     child = _children.pop(row.kind, None)
     if child is not None:
-        supervisor.end(child)
+        end(child)
     elif row.pid:
         with contextlib.suppress(ProcessLookupError):
             os.kill(row.pid, signal.SIGTERM)

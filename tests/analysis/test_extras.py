@@ -9,8 +9,7 @@ import pytest
 
 from analysis.classifiers.loading import load_classifier
 from analysis.errors import AnalysisError, ClassifierUnavailable, GeneratorUnavailable, install
-from humanexp.console.demo.steps import CLASSIFIERS, Demo
-from humanexp.console.demo.workspace import Options
+from humanexp.console.demo_steps import CLASSIFIERS, Demo, Options
 
 ROOT = Path(__file__).resolve().parents[2]
 

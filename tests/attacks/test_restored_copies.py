@@ -18,8 +18,8 @@ from django.db import connection
 from django.utils import timezone
 
 from humanexp.console.archives import keys
-from humanexp.console.archives.backing_up import back_up
-from humanexp.console.archives.restoring import restore
+from humanexp.console.archives.backup import back_up
+from humanexp.console.archives.restoration import restore
 from humanexp.console.archives.shelf import Shelf
 from humanexp.ledger import sender
 from humanexp.ledger.delivery import file_of

@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from humanexp.console.archives import keys
-from humanexp.console.archives.backing_up import back_up
-from humanexp.console.archives.restoring import restore
+from humanexp.console.archives.backup import back_up
+from humanexp.console.archives.restoration import restore
 from humanexp.console.archives.shelf import Shelf
 from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth import get_user_model
 
-from humanexp.console.doctor_checks.files import damaged_pictures
+from humanexp.console.doctor_checks import damaged_pictures
 from humanexp.core.models import AuditEvent
 from humanexp.core.storage import media_path
 from humanexp.participation import presentation, previews

@@ -18,15 +18,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from humanexp.console.archives import keys, moving, restoring, tables, verifying
-from humanexp.console.archives.backing_up import Made, back_up
-from humanexp.console.archives.databases import opened, scratch
-from humanexp.console.archives.files import stored_files, unpacked
+from humanexp.console import doctor_checks
+from humanexp.console.archives import databases, keys, restoration, tables
+from humanexp.console.archives.backup import Made, back_up
+from humanexp.console.archives.databases import ArchiveDamaged, facts_now, opened, scratch
 from humanexp.console.archives.keys import passphrase
-from humanexp.console.archives.restoring import Restored
-from humanexp.console.archives.shelf import Shelf
-from humanexp.console.archives.verifying import ArchiveDamaged, facts_now
-from humanexp.console.doctor_checks import backups
+from humanexp.console.archives.restoration import Restored
+from humanexp.console.archives.shelf import Shelf, stored_files, unpacked
 from humanexp.console.models import Backup
 from humanexp.core import storage
 from humanexp.core.connections import database_of_address
@@ -92,7 +90,7 @@ def save(to: Path, **changed: Any) -> Made:
 def bring_back(to: Path, **changed: Any) -> Restored:
     shelf = Shelf(to)
     wanted = {"passphrase": WORDS, "with_keys": True, "is_rehearsal": False, "progress": silent, **changed}
-    return restoring.restore(shelf=shelf, name=shelf.names()[-1], **wanted)
+    return restoration.restore(shelf=shelf, name=shelf.names()[-1], **wanted)
 
 
 def lose_everything(settings: Any, tmp_path: Path) -> Path:
@@ -167,7 +165,7 @@ def test_old_archives_go_and_take_their_contents_along(lab: Tab, media: Path, tm
     assert len(made.removed) == 2 and len(shelf.names()) == 2 and shelf.size_of(digest) is None
     assert len(list((tmp_path / "archives" / "keys").iterdir())) == 2
     for name in shelf.names():
-        verifying.check_contents(shelf, shelf.manifest(name), progress=silent)
+        databases.check_contents(shelf, shelf.manifest(name), progress=silent)
 
 
 @pytest.mark.verify
@@ -187,7 +185,7 @@ def test_a_file_that_the_database_names_and_that_is_not_there_is_told(lab: Tab, 
     made = save(tmp_path / "archives")
     assert set(made.manifest.lost) - originals() == {plan}
     assert Backup.objects.get().lost_files == len(originals()) + 1
-    assert backups.backup().severity == "note"
+    assert doctor_checks.backup().severity == "note"
 
 
 class TestRefused:
@@ -303,7 +301,7 @@ def test_verifying_finds_what_the_archive_lacks(lab: Tab, tmp_path: Path) -> Non
 
     def check(told: Any) -> None:
         sealed = shelf.sealed(manifest.name)
-        verifying.verify(shelf, told, sealed, WORDS, work=tmp_path, written_since=0, progress=silent)
+        databases.verify(shelf, told, sealed, WORDS, work=tmp_path, written_since=0, progress=silent)
 
     check(manifest)
     with pytest.raises(ArchiveDamaged, match="experiments_response has 0 rows instead of 1"):
@@ -393,14 +391,14 @@ class TestMove:
         now = timezone.now()
         Runner.objects.create(name="one", started_at=now, beat_at=now - timedelta(seconds=20))
         with pytest.raises(Conflict, match="job runner one is alive"):
-            moving.move_database(address=self.address(tmp_path), progress=silent)
+            restoration.move_database(address=self.address(tmp_path), progress=silent)
         assert not (tmp_path / "moved.sqlite3").exists()
 
     def test_refused_to_itself_and_to_nowhere(self, lab: Tab) -> None:
         with pytest.raises(InputRefused, match="in use"):
-            moving.move_database(address=f"sqlite:///{connection.settings_dict['NAME']}", progress=silent)
+            restoration.move_database(address=f"sqlite:///{connection.settings_dict['NAME']}", progress=silent)
         with pytest.raises(InputRefused, match="must begin with"):
-            moving.move_database(address="mysql://a/b", progress=silent)
+            restoration.move_database(address="mysql://a/b", progress=silent)
 
     def test_refused_where_something_is(self, lab: Tab, tmp_path: Path, migrated_database: Path) -> None:
         target = tmp_path / "moved.sqlite3"
@@ -408,13 +406,13 @@ class TestMove:
         with opened("other", database_of_address(self.address(tmp_path))) as other:
             User.objects.using(other.alias).create(username="somebody")
         with pytest.raises(Conflict, match="not empty: core_user has 1 rows"):
-            moving.move_database(address=self.address(tmp_path), progress=silent)
+            restoration.move_database(address=self.address(tmp_path), progress=silent)
 
     @pytest.mark.process
     def test_of_all_rows(self, lab: Tab, tmp_path: Path, migrated_database: Path) -> None:
         (tmp_path / "moved.sqlite3").write_bytes(migrated_database.read_bytes())
         before = all_facts()
-        assert moving.move_database(address=self.address(tmp_path), progress=silent).facts == before
+        assert restoration.move_database(address=self.address(tmp_path), progress=silent).facts == before
         with opened("other", database_of_address(self.address(tmp_path))) as other:
             assert facts_now(other, apps) == before
             here, there = (tables.sequences_of(of, tables.models_of(apps)) for of in (connection, other))
@@ -448,28 +446,28 @@ class TestDoctor:
         return Backup.objects.create(made_at=at, **{**facts, **more})
 
     def test_nothing_to_lose(self) -> None:
-        assert backups.backup().severity == "note"
+        assert doctor_checks.backup().severity == "note"
 
     def test_answers_without_an_archive(self, lab: Tab) -> None:
-        told = backups.backup()
+        told = doctor_checks.backup()
         assert told.severity == "bad" and "answers are on this machine only" in told.text and told.remedy
 
     def test_a_fresh_archive(self, lab: Tab) -> None:
         self.row(20)
-        told = backups.backup()
+        told = doctor_checks.backup()
         assert told.severity == "good" and "20 hours old, in /archives" in told.text
 
     def test_an_old_archive(self, lab: Tab) -> None:
         self.row(49)
-        told = backups.backup()
+        told = doctor_checks.backup()
         assert told.severity == "bad" and "2 days old" in told.text
 
     def test_a_fresh_archive_that_nobody_proved(self, lab: Tab) -> None:
         self.row(1, verified_at=None)
-        assert backups.backup().severity == "bad"
+        assert doctor_checks.backup().severity == "bad"
         self.row(49)
         self.row(1, verified_at=None)
-        assert backups.backup().severity == "bad"
+        assert doctor_checks.backup().severity == "bad"
         self.row(20)
         self.row(1, verified_at=None)
-        assert backups.backup().severity == "good"
+        assert doctor_checks.backup().severity == "good"

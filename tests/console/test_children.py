@@ -16,8 +16,8 @@ import pytest
 import requests
 
 from humanexp import processes
-from humanexp.console import supervisor
-from humanexp.console.supervisor import ProcessDied
+from humanexp.console import sites
+from humanexp.console.sites import ProcessDied
 from tests.limits import until
 from tests.served import ROOT, free_port
 
@@ -177,7 +177,7 @@ def media(settings: Any, tmp_path: Path) -> Path:
 
 
 def begun(script: str) -> subprocess.Popen[bytes]:
-    return supervisor.begin("web", [sys.executable, "-c", script], os.environ)
+    return sites.begin("web", [sys.executable, "-c", script], os.environ)
 
 
 SLOW = """
@@ -196,14 +196,14 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Slow).serve_forever()
 
 @pytest.mark.process
 def test_a_process_that_lives_is_waited_for_and_spoken_of(media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "STILL_S", 0.0)
+    monkeypatch.setattr(sites, "STILL_S", 0.0)
     told: list[str] = []
     port = free_port()
-    process = supervisor.begin("web", [sys.executable, "-c", SLOW, str(port)], os.environ)
+    process = sites.begin("web", [sys.executable, "-c", SLOW, str(port)], os.environ)
     try:
-        supervisor.wait_until_ready("web", process, f"http://127.0.0.1:{port}", tell=told.append)
+        sites.wait_until_ready("web", process, f"http://127.0.0.1:{port}", tell=told.append)
     finally:
-        supervisor.end(process)
+        sites.end(process)
     assert told and all("still starting" in sentence for sentence in told)
 
 
@@ -211,7 +211,7 @@ def test_a_process_that_lives_is_waited_for_and_spoken_of(media: Path, monkeypat
 def test_a_process_that_has_ended_is_told_at_once_with_its_last_words(media: Path) -> None:
     process = begun("print('first'); print('the port is taken'); raise SystemExit(3)")
     with pytest.raises(ProcessDied) as refused:
-        supervisor.wait_until_ready("web", process, f"http://127.0.0.1:{free_port()}")
+        sites.wait_until_ready("web", process, f"http://127.0.0.1:{free_port()}")
     assert "status 3" in refused.value.message and refused.value.message.endswith("the port is taken")
 
 
@@ -220,6 +220,6 @@ def test_who_cannot_wait_for_ever_says_so(media: Path) -> None:
     process = begun("import time; time.sleep(600)")
     try:
         with pytest.raises(ProcessDied, match="does not answer"):
-            supervisor.wait_until_ready("web", process, f"http://127.0.0.1:{free_port()}", patience_s=0.5)
+            sites.wait_until_ready("web", process, f"http://127.0.0.1:{free_port()}", patience_s=0.5)
     finally:
-        supervisor.end(process)
+        sites.end(process)

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from humanexp.console.demo import workspace
-from humanexp.console.demo.workspace import Options
+from humanexp.console import demo_steps
+from humanexp.console.demo_steps import Options
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
@@ -91,9 +91,9 @@ def test_a_demo_on_the_panel_needs_its_port(media_root: Path) -> None:
 
 def test_a_record_of_an_earlier_version_is_of_the_marketplace(media_root: Path) -> None:
     (media_root / "demo.json").write_text(json.dumps({"participants": 4, "seed": 3, "images": ""}), encoding="utf-8")
-    assert workspace.finished_with(OPTIONS)
+    assert demo_steps.finished_with(OPTIONS)
     with pytest.raises(StudyRefused, match="--fresh"):
-        workspace.finished_with(Options(participants=4, seed=3, recruiter="panel"))
+        demo_steps.finished_with(Options(participants=4, seed=3, recruiter="panel"))
 
 
 @pytest.mark.process
@@ -121,16 +121,16 @@ def test_clearing_removes_what_demos_made_and_nothing_else(transactional_db: Non
     for path in [*kept, *gone]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
-    workspace.record_finished(OPTIONS)
+    demo_steps.record_finished(OPTIONS)
 
-    workspace.clear()
+    demo_steps.clear()
 
     assert not Study.objects.exists()
     assert not SourceSet.objects.exists()
     assert not Job.objects.exists()
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in gone)
-    assert not workspace.is_finished()
+    assert not demo_steps.is_finished()
     account = User.objects.get()
     assert account.username == "ada"
     assert account.check_password("her own")
@@ -150,7 +150,7 @@ def test_a_fresh_demo_sets_a_database_of_another_version_aside_unless_it_holds_o
             "import_report) VALUES (?, '', 'lab', '', '', '[]', '{}')",
             [name],
         )
-    script = "import django; django.setup(); from humanexp.console.demo.workspace import *; set_aside_other_tables()"
+    script = "import django; django.setup(); from humanexp.console.demo_steps import *; set_aside_other_tables()"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "humanexp.settings", "MEDIA_ROOT": str(media_root)},
@@ -169,9 +169,9 @@ def test_a_fresh_demo_sets_a_database_of_another_version_aside_unless_it_holds_o
 @pytest.mark.process
 @pytest.mark.django_db
 def test_a_demo_of_other_options_stays_unless_a_fresh_one_is_asked_for() -> None:
-    assert not workspace.finished_with(OPTIONS)
-    workspace.record_finished(OPTIONS)
-    assert workspace.finished_with(OPTIONS)
+    assert not demo_steps.finished_with(OPTIONS)
+    demo_steps.record_finished(OPTIONS)
+    assert demo_steps.finished_with(OPTIONS)
     with pytest.raises(CommandError, match=r"made with participants 4, seed 3\. Add --fresh"):
         demo("--seed", "5")
 
@@ -195,7 +195,7 @@ def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Pat
             "fee_cents": 96,
         },
     }
-    workspace.record_finished(OPTIONS)
+    demo_steps.record_finished(OPTIONS)
     (media_root / "demo-numbers.json").write_text(json.dumps(numbers))
     demo("--json", str(tmp_path / "numbers.json"))
     assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
@@ -204,11 +204,11 @@ def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Pat
 @pytest.mark.process
 @pytest.mark.django_db
 def test_two_demos_never_work_in_one_folder() -> None:
-    with workspace.owned(), pytest.raises(CommandError, match="Another demo is at work"):
+    with demo_steps.owned(), pytest.raises(CommandError, match="Another demo is at work"):
         demo()
-    with workspace.owned():
+    with demo_steps.owned():
         pass
-    with pytest.raises(StudyRefused), workspace.owned(), workspace.owned():
+    with pytest.raises(StudyRefused), demo_steps.owned(), demo_steps.owned():
         pass
 
 

@@ -14,8 +14,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from humanexp.console.doctor_checks import files, keys, operation
-from humanexp.console.doctor_checks.questions import examine
+from humanexp.console import doctor_checks
+from humanexp.console.doctor_checks import examine
 from humanexp.core.problems import Problem
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs.models import Runner
@@ -51,25 +51,25 @@ def test_a_missing_or_altered_file_is_told_by_name(study: Study, settings: Any, 
         pictures.model.objects.bulk_update(pictures, ["file", "sha256"])
     study.plan_file, study.plan_digest = store("plans/plan.jsonl", b"plan")
     study.save()
-    assert files.files().severity == "good"
+    assert doctor_checks.files().severity == "good"
     plan = media_path(study.plan_file)
     plan.unlink()
-    told = files.files()
+    told = doctor_checks.files()
     assert told.severity == "bad" and "1 missing" in told.text and study.plan_file in told.text and told.remedy
     plan.write_bytes(b"another plan")
-    told = files.files()
+    told = doctor_checks.files()
     assert told.severity == "bad" and "1 altered" in told.text
     plan.write_bytes(b"plan")
     for stimulus in Stimulus.objects.all():  # more than are drawn: whichever are, some are among them
         media_path(stimulus.file).write_bytes(b"another picture")
-    told = files.files()
-    assert told.severity == "bad" and f"{min(files.SAMPLE, Stimulus.objects.count())} altered" in told.text
+    told = doctor_checks.files()
+    assert told.severity == "bad" and f"{min(doctor_checks.SAMPLE, Stimulus.objects.count())} altered" in told.text
 
 
 @pytest.fixture
 def own_root(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     settings.MEDIA_ROOT = tmp_path
-    monkeypatch.setitem(keys.connection.settings_dict, "NAME", str(tmp_path / "humanexp.sqlite3"))
+    monkeypatch.setitem(doctor_checks.connection.settings_dict, "NAME", str(tmp_path / "humanexp.sqlite3"))
     tmp_path.chmod(0o700)
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "secret_key").write_text("k")
@@ -78,21 +78,21 @@ def own_root(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_key_that_others_can_read_is_a_fault(own_root: Path) -> None:
-    assert keys.file_modes().severity == "good"
+    assert doctor_checks.file_modes().severity == "good"
     own_root.chmod(0o755)
-    assert keys.file_modes().severity == "note"
+    assert doctor_checks.file_modes().severity == "note"
     key = own_root / "keys" / "secret_key"
     key.chmod(0o644)
-    told = keys.file_modes()
+    told = doctor_checks.file_modes()
     assert told.severity == "bad" and told.remedy == f"chmod go= {key}"
 
 
 def test_a_database_that_others_can_read_is_a_fault(own_root: Path) -> None:
     for name in ("humanexp.sqlite3", "humanexp.sqlite3-wal"):
         (own_root / name).touch(mode=0o600)
-    assert keys.file_modes().severity == "good"
+    assert doctor_checks.file_modes().severity == "good"
     (own_root / "humanexp.sqlite3-wal").chmod(0o640)
-    told = keys.file_modes()
+    told = doctor_checks.file_modes()
     assert told.severity == "bad" and "humanexp.sqlite3-wal" in told.text
 
 
@@ -109,16 +109,16 @@ def test_a_database_that_others_can_read_is_a_fault(own_root: Path) -> None:
 )
 def test_an_address_without_tls_is_for_this_machine_alone(settings: Any, public_url: str, severity: str) -> None:
     settings.PUBLIC_URL = public_url
-    assert operation.address().severity == severity
+    assert doctor_checks.address().severity == severity
 
 
 def test_a_silent_runner_is_a_fault(study: Study) -> None:
-    assert operation.job_runner().severity == "bad"
+    assert doctor_checks.job_runner().severity == "bad"
     now = timezone.now()
     runner = Runner.objects.create(name="one", started_at=now, beat_at=now, prompt_at=now, long_at=now)
-    assert operation.job_runner().severity == "good"
+    assert doctor_checks.job_runner().severity == "good"
     Runner.objects.filter(pk=runner.pk).update(prompt_at=now - timedelta(minutes=2))
-    told = operation.job_runner()
+    told = doctor_checks.job_runner()
     assert told.severity == "bad" and "no one is paid" in told.text
 
 
@@ -143,28 +143,28 @@ def test_a_picture_that_people_were_not_shown_is_told_once(study: Study) -> None
 def test_keys_of_a_storage_are_no_money(study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of the pictures")
     settings.PUBLIC_URL = "https://lab.example"
-    assert operation.money().severity == "good"
+    assert doctor_checks.money().severity == "good"
     campaign = Campaign.objects.create(
         study=study, environment="production", entry="entry", title="Pictures", description="Pictures",
         reward_cents=120, assignments=10, assignments_per_hit=9, estimated_minutes=8, assignment_duration_s=1800,
         lifetime_s=86_400, quoted_cents=1440, cap_cents=2000, launched_at=timezone.now(),
     )  # fmt: skip
-    assert operation.money().severity == "note" and study.slug in operation.money().text
+    assert doctor_checks.money().severity == "note" and study.slug in doctor_checks.money().text
     Campaign.objects.filter(pk=campaign.pk).update(state="stopped")
-    assert operation.money().severity == "good"
+    assert doctor_checks.money().severity == "good"
 
 
 def test_a_proxy_that_is_not_trusted_is_a_fault(settings: Any) -> None:
     """TLS is always a proxy's: whoever has an address with it has one."""
     settings.PUBLIC_URL, settings.SECURE_PROXY_SSL_HEADER = "https://lab.example", None
-    told = operation.proxy()
+    told = doctor_checks.proxy()
     assert told.severity == "bad" and "count as one" in told.text and "TRUST_PROXY_HEADER=1" in told.remedy
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    assert operation.proxy().severity == "good" and "the last address" in operation.proxy().text
+    assert doctor_checks.proxy().severity == "good" and "the last address" in doctor_checks.proxy().text
     settings.TRUSTED_PROXIES = 2
-    assert "2 proxies" in operation.proxy().text
+    assert "2 proxies" in doctor_checks.proxy().text
     settings.PUBLIC_URL, settings.SECURE_PROXY_SSL_HEADER = "http://127.0.0.1:8000", None
-    assert operation.proxy().severity == "good"
+    assert doctor_checks.proxy().severity == "good"
 
 
 def test_strict_ends_with_a_fault_and_without_it_nothing_changes(settings: Any) -> None:

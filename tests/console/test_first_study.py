@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from humanexp.console.models import Preflight
-from humanexp.console.pages.first_study import way_of
+from humanexp.console.overview import way_of
 from humanexp.core.models import User
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Participant, Response, Session

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from humanexp.console.models import Preflight
-from humanexp.console.pages.overview import Overview, overview_of
+from humanexp.console.overview import Overview, overview_of
 from humanexp.core.models import User
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Session, SessionState

@@ -12,9 +12,15 @@ from django.urls import reverse
 from analysis.study.study import StudyConfiguration
 from humanexp.console.models import Preflight
 from humanexp.console.preflight import operation, terms
-from humanexp.console.preflight.check import Launch, fingerprint_of, refuse, standing_of
-from humanexp.console.preflight.materials import _framing
-from humanexp.console.preflight.running import request_preflight, run_preflight
+from humanexp.console.preflight.check import (
+    Launch,
+    fingerprint_of,
+    refuse,
+    request_preflight,
+    run_preflight,
+    standing_of,
+)
+from humanexp.console.preflight.operation import _framing
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from humanexp.console.pages.overview import overview_of
+from humanexp.console.overview import overview_of
 from humanexp.core.models import User
 from humanexp.ledger.figures import payment_summary
 from humanexp.participation import previews

@@ -13,8 +13,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from humanexp.console import sites
-from humanexp.console.doctor_checks import operation
+from humanexp.console import doctor_checks, sites
 from humanexp.console.models import LocalSite
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
@@ -245,12 +244,12 @@ def test_a_button_that_the_page_does_not_have_is_said(ada: Client, own_ground: s
 
 @pytest.mark.process
 def test_the_doctor_reads_every_account_and_says_which_site_is_silent(ada: Client, own_ground: str) -> None:
-    assert (operation.panel().severity, operation.recruiter_accounts().severity) == ("note", "good")
-    assert operation.recruiter_accounts().text == "without keys: own marketplace, Prolific, practice panel"
+    assert (doctor_checks.panel().severity, doctor_checks.recruiter_accounts().severity) == ("note", "good")
+    assert doctor_checks.recruiter_accounts().text == "without keys: own marketplace, Prolific, practice panel"
     ada.post(reverse("console:site", args=["panel"]), {"start": "1"})
     runner.run_waiting()
-    assert operation.panel().severity == "good"
-    assert operation.recruiter_accounts().text.startswith("works: practice panel; without keys: own marketplace")
+    assert doctor_checks.panel().severity == "good"
+    assert doctor_checks.recruiter_accounts().text.startswith("works: practice panel; without keys: own marketplace")
     keys.store({"PANEL_TOKEN": "another"})
-    told = operation.recruiter_accounts()
+    told = doctor_checks.recruiter_accounts()
     assert told.severity == "bad" and "another" not in told.text and "Recruiters" in told.remedy

@@ -17,9 +17,9 @@ from analysis.errors import InvalidInput, OriginalsOverlap
 from analysis.labels.files import default_labels
 from analysis.retraining.training import Recipe
 from analysis.tables.trials import TRIALS
-from humanexp.console import services
+from humanexp.console import classifiers
+from humanexp.console.classifiers import RETRAIN
 from humanexp.console.jobs import retrain as run_job
-from humanexp.console.services import RETRAIN
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
@@ -279,7 +279,7 @@ def test_a_cancelled_training_goes_on_after_its_last_epoch(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
     def once(out: str, stop_at: int | None) -> tuple[Retraining, list[int]]:
-        row, job = services.retrain(
+        row, job = classifiers.retrain(
             stimulus_set=stimulus_set, spec=network, out=tmp_path / out, recipe=Recipe(epochs=3, batch=8)
         )
         if stop_at is not None:
@@ -307,7 +307,7 @@ def test_one_that_was_stopped_does_not_replace_what_took_its_name(
 ) -> None:
     def asked(epochs: int) -> Job:
         recipe = Recipe(epochs=epochs, batch=8)
-        return services.retrain(stimulus_set=stimulus_set, spec=network, out=tmp_path / "n.pt2", recipe=recipe)[1]
+        return classifiers.retrain(stimulus_set=stimulus_set, spec=network, out=tmp_path / "n.pt2", recipe=recipe)[1]
 
     stopped = jobs.cancel(job=asked(2))
     run_job(quiet, **asked(1).parameters)
@@ -320,7 +320,7 @@ def test_one_that_was_stopped_does_not_replace_what_took_its_name(
 def test_another_set_of_the_same_pictures_is_no_test(stimulus_set: StimulusSet, network: str, tmp_path: Path) -> None:
     same = made("again")
     with pytest.raises(OriginalsOverlap, match="8 originals of evaluation are originals of training too"):
-        services.retrain(
+        classifiers.retrain(
             stimulus_set=stimulus_set, evaluation_set=same, spec=network, out=tmp_path / "o.pt2", recipe=Recipe()
         )
     assert not Retraining.objects.exists()
@@ -347,7 +347,7 @@ def test_what_cannot_end_well_is_refused_before_anything_is_trained(
 ) -> None:
     asked = {"spec": network, "out": "net.pt2", "recipe": Recipe(), **change}
     with pytest.raises(error, match=message):
-        services.retrain(stimulus_set=stimulus_set, **(asked | {"out": tmp_path / str(asked["out"])}))
+        classifiers.retrain(stimulus_set=stimulus_set, **(asked | {"out": tmp_path / str(asked["out"])}))
     assert not Retraining.objects.exists()
 
 
@@ -361,7 +361,7 @@ def test_a_network_without_gradients_fails_with_a_sentence(stimulus_set: Stimulu
 def test_a_retraining_that_was_queued_before_originals_were_held_out_holds_out_none(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
-    row, job = services.retrain(
+    row, job = classifiers.retrain(
         stimulus_set=stimulus_set, spec=network, out=tmp_path / "old.pt2", recipe=Recipe(epochs=1, batch=8)
     )
     former = {name: value for name, value in row.recipe.items() if name not in ("held_out", "patience")}

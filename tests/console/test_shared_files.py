@@ -11,10 +11,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
-from humanexp.console.archives.backing_up import back_up
-from humanexp.console.archives.restoring import restore_files
+from humanexp.console import doctor_checks as looks
+from humanexp.console.archives.backup import back_up
+from humanexp.console.archives.restoration import restore_files
 from humanexp.console.archives.shelf import Shelf
-from humanexp.console.doctor_checks import files as looks
 from humanexp.core import file_store, storage
 from humanexp.core.errors import InvalidRequest, JobCancelled
 from humanexp.core.models import StoredFile, StoredObject

@@ -13,8 +13,7 @@ from allauth.mfa.totp.internal import auth as totp
 from django.core.management import call_command
 from django.test import Client
 
-from humanexp.console.access import ACCESS
-from humanexp.console.second_factor import MONEY_PAGES
+from humanexp.console.access import ACCESS, MONEY_PAGES
 from humanexp.core.errors import Conflict
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.sealing import sealed, unsealed

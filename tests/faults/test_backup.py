@@ -19,12 +19,10 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from humanexp.console.archives import keys, tables
-from humanexp.console.archives.backing_up import ArchiveNotWritten, back_up
-from humanexp.console.archives.databases import opened
-from humanexp.console.archives.moving import move_database
-from humanexp.console.archives.restoring import restore
+from humanexp.console.archives.backup import ArchiveNotWritten, back_up
+from humanexp.console.archives.databases import check_contents, facts_now, opened
+from humanexp.console.archives.restoration import move_database, restore
 from humanexp.console.archives.shelf import Shelf
-from humanexp.console.archives.verifying import check_contents, facts_now
 from humanexp.core import storage
 from humanexp.core.connections import database_of_address
 from humanexp.core.errors import Conflict

@@ -18,8 +18,8 @@ from typing import Any
 
 import requests
 
-from humanexp.console import supervisor
-from humanexp.console.supervisor import Addresses
+from humanexp.console import sites
+from humanexp.console.sites import Addresses
 from tests.served import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +44,7 @@ class Site:
 
     def __enter__(self) -> Site:
         if "marketplace" in self.processes:
-            self.keys = supervisor.account_keys("marketplace", self.addresses)
+            self.keys = sites.account_keys("marketplace", self.addresses)
         for name in self.processes:
             self.start(name, wait=False)
         for name in self.processes:
@@ -66,7 +66,7 @@ class Site:
 
     def start(self, name: str, *, wait: bool = True) -> None:
         stack = contextlib.ExitStack()
-        process = stack.enter_context(supervisor.started(name, self.addresses, self._changes))
+        process = stack.enter_context(sites.started(name, self.addresses, self._changes))
         self.running[name] = stack, process
         if wait and name != "run_jobs":
             self._wait_until_ready(name)
@@ -95,7 +95,7 @@ class Site:
 
     def _wait_until_ready(self, name: str) -> None:
         url = self.addresses.web if name == "web" else self.addresses.marketplace
-        supervisor.wait_until_ready(name, self.running[name][1], url)
+        sites.wait_until_ready(name, self.running[name][1], url)
 
     # Commands ---------------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class Site:
 
     @property
     def environment(self) -> dict[str, str]:
-        return supervisor.environment(self.addresses, self._changes)
+        return sites.environment(self.addresses, self._changes)
 
     @property
     def _changes(self) -> dict[str, str]:

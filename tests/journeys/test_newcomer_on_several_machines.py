@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from humanexp.console import supervisor
+from humanexp.console import sites
 from tests.faults.balancer import Balancer, balanced
 from tests.faults.runners import _parts
 from tests.journeys import test_newcomer as walk
@@ -42,7 +42,7 @@ class SeveralMachines(Site):
                 addresses = replace(addresses, web_port=free_port())
                 self._balancer.machines.append(addresses.web)
             changes = {**self._changes, "MEDIA_ROOT": str(self._folder / machine), "PUBLIC_URL": self.addresses.web}
-            process = stack.enter_context(supervisor.started(name, addresses, changes))
+            process = stack.enter_context(sites.started(name, addresses, changes))
         self.running[name] = stack, process
 
     def platform(self, query: str, *values: object) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core import signing
 
-from humanexp.console.doctor_checks import operation
+from humanexp.console import doctor_checks
 from humanexp.participation import answering, sessions
 from humanexp.participation.answering import record
 from humanexp.participation.models import RefusedCall, Response, Session
@@ -130,7 +130,7 @@ def test_refused_calls_are_counted_by_study(client, study, tab, session):
     assert (mine.reason, mine.count, mine.sessions) == ("altered", 2, 1)
     (others,) = refused_calls(None)
     assert (others.reason, others.count, others.sessions) == ("forged", 1, 0)
-    finding = operation.refused_calls()
+    finding = doctor_checks.refused_calls()
     assert finding.severity == "note" and finding.text.startswith("1 forged or damaged token, the latest ")
 
 

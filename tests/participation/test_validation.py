@@ -11,7 +11,7 @@ from analysis.labels.files import default_labels
 from analysis.study.study import StudyConfiguration
 from analysis.study.validation import JUDGEMENTS
 from analysis.tables.trials import TRIALS
-from humanexp.console.demo.steps import STUDIES
+from humanexp.console.demo_steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.participation.answers import session_rows

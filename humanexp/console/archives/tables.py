@@ -1,4 +1,7 @@
-"""Every row of a database as lines of JSON, and back: the same lines from SQLite and from PostgreSQL."""
+"""Every row of a database as lines of JSON, and back; and the facts and files by which two databases are compared.
+
+The lines are the same from SQLite and from PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -17,9 +20,18 @@ from django.apps import apps as all_apps
 from django.apps.registry import Apps
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import F, Sum
+from django.db.utils import DEFAULT_DB_ALIAS
 from django.utils.duration import duration_string
+from pydantic import BaseModel, ConfigDict
 
 from humanexp.core.batches import batches_of
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.ledger.models import Payment
+from humanexp.recruiters.models import RecruiterAccount
+from humanexp.results.models import AnalysisRun, TrialImport
+from humanexp.stimuli.models import SourceImage, Stimulus
+from humanexp.studies.models import Study
 
 Table = type[models.Model]
 #: Rows that are read, written or checked together.
@@ -274,3 +286,83 @@ def _sequence_name(model: Table, connection: BaseDatabaseWrapper) -> str | None:
         )
         (name,) = cursor.fetchone()
     return str(name) if name else None
+
+
+class Counted(BaseModel):
+    """Of one table."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rows: int
+    digest: str
+
+
+class Facts(BaseModel):
+    """Taken in one transaction."""
+
+    tables: dict[str, Counted]
+    #: cents with fees, by currency, account and state
+    ledger: dict[str, int]
+    #: digest of each study's plan
+    plans: dict[str, str]
+
+    @property
+    def rows(self) -> int:
+        return sum(table.rows for table in self.tables.values())
+
+    def differences(self, other: Facts) -> list[str]:
+        """In sentences; empty where both are the same."""
+        found = []
+        for name in sorted(self.tables.keys() | other.tables.keys()):
+            ours, theirs = self.tables.get(name), other.tables.get(name)
+            if ours is None or theirs is None:
+                found.append(f"The table {name} is in one of them only.")
+            elif ours.rows != theirs.rows:
+                found.append(f"{name} has {theirs.rows} rows instead of {ours.rows}.")
+            elif ours != theirs:
+                found.append(f"{name} has {ours.rows} rows, and they are not the same.")
+        for what, mine, others in (("ledger", self.ledger, other.ledger), ("plan", self.plans, other.plans)):
+            found += [
+                f"The {what} of {key} is {others.get(key, 'missing')} instead of {mine.get(key, 'missing')}."
+                for key in sorted(mine.keys() | others.keys())
+                if mine.get(key) != others.get(key)
+            ]
+        return found
+
+
+def facts_of(connection: BaseDatabaseWrapper, tallies: Mapping[str, Tally]) -> Facts:
+    """Of the database that these rows were counted in, in the same transaction."""
+    accounts = RecruiterAccount.objects.using(connection.alias)
+    currencies = dict(accounts.values_list("environment", "currency"))
+    sums = (
+        Payment.objects.using(connection.alias)
+        .order_by()
+        .values("environment", "state")
+        .annotate(cents=Sum(F("amount_cents") + F("fee_cents")))
+    )
+    plans = Study.objects.using(connection.alias).exclude(plan_digest="").order_by("slug")
+    return Facts(
+        tables={name: Counted(rows=tally.rows, digest=tally.digest) for name, tally in tallies.items()},
+        ledger={
+            f"{currencies.get(row['environment'], '?')} {row['environment']} {row['state']}": row["cents"]
+            for row in sums
+        },
+        plans=dict(plans.values_list("slug", "plan_digest")),
+    )
+
+
+def named_files(using: str = DEFAULT_DB_ALIAS, *, sample: int | None = None) -> Iterator[tuple[str, str]]:
+    """(path under MEDIA_ROOT, SHA-256; empty where none is stored). `sample`: so many pictures of a kind, by chance."""
+    for pictures in (
+        SourceImage.objects.using(using),
+        Stimulus.objects.using(using).exclude(stimulus_set__completed_at=None),
+    ):
+        rows = pictures.values_list("file", "sha256")
+        yield from rows.order_by("?")[:sample] if sample is not None else rows.order_by().iterator()
+    yield from Study.objects.using(using).exclude(plan_file="").values_list("plan_file", "plan_digest")
+    runs = EvaluationRun.objects.using(using).exclude(predictions_file="")
+    yield from runs.values_list("predictions_file", "predictions_sha256")
+    for file in AnalysisRun.objects.using(using).values_list("findings_file", flat=True):
+        yield file, ""
+    for files in TrialImport.objects.using(using).values_list("trials_file", "pictures_file"):
+        yield from ((file, "") for file in files if file)

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.console.archives.backing_up import Made, back_up
-from humanexp.console.archives.files import is_packed
+from humanexp.console.archives.backup import Made, back_up
 from humanexp.console.archives.keys import VARIABLE, passphrase, required
+from humanexp.console.archives.shelf import is_packed
 from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.core.errors import InputRefused
 

@@ -16,12 +16,10 @@ from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from humanexp.console import supervisor
-from humanexp.console.arguments import whole_number
-from humanexp.console.demo import report, workspace
-from humanexp.console.demo.steps import STEPS, Demo
-from humanexp.console.demo.workspace import Options
-from humanexp.console.supervisor import Addresses
+from humanexp.console import demo_report, demo_steps, sites
+from humanexp.console.demo_steps import STEPS, Demo, Options
+from humanexp.console.scripted import whole_number
+from humanexp.console.sites import Addresses
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import InputRefused
 from humanexp.simulation.workers import ParticipationFailed
@@ -59,37 +57,37 @@ class Command(RefusableCommand):
         except ParticipationFailed as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
-            if not workspace.is_finished():
+            if not demo_steps.is_finished():
                 raise CommandError("Stopped before the demo was complete; the next one begins anew.") from None
             self.console.print("\nStopped.")
 
     def _run(self, chosen: Options, options: dict[str, Any]) -> None:
         # What cannot be done is said before anything is removed or made.
         addresses = Addresses.free() if options["no_serve"] else Addresses.fixed(chosen.recruiter)
-        workspace.check(chosen)
+        demo_steps.check(chosen)
         _check_writable(options["json"])
         if options["fresh"]:
-            with workspace.owned():
-                workspace.set_aside_other_tables()
+            with demo_steps.owned():
+                demo_steps.set_aside_other_tables()
         call_command("migrate", verbosity=0)
-        is_there = not options["fresh"] and workspace.finished_with(chosen)
+        is_there = not options["fresh"] and demo_steps.finished_with(chosen)
         if is_there and options["no_serve"]:
             self.console.print("The demo of these options is there already; --fresh makes it anew.")
             self._tell(options)
             return
         with contextlib.ExitStack() as stack:
-            stack.enter_context(workspace.owned())
+            stack.enter_context(demo_steps.owned())
             if not is_there:
-                workspace.clear()
+                demo_steps.clear()
             watch = self._start(stack, addresses, chosen.recruiter)
             if not is_there:
                 started_at = time.monotonic()
                 self._make(Demo(options=chosen, watch=watch))
-                workspace.record_finished(chosen)
+                demo_steps.record_finished(chosen)
                 self.console.print(f"Made in {time.monotonic() - started_at:.0f} s.\n")
             self._tell(options)
             if not options["no_serve"]:
-                report.print_addresses(self.console, addresses, chosen.recruiter)
+                demo_report.print_addresses(self.console, addresses, chosen.recruiter)
                 while True:
                     watch()
                     time.sleep(1)
@@ -99,20 +97,19 @@ class Command(RefusableCommand):
         # This process publishes and simulates: it needs the same addresses and keys as the ones it starts.
         settings.PUBLIC_URL, settings.MARKETPLACE_URL = addresses.web, addresses.marketplace
         settings.PANEL_URL = addresses.panel
-        keys = supervisor.account_keys(recruiter, addresses)
+        keys = sites.account_keys(recruiter, addresses)
         for name, value in keys.items():
             setattr(settings, name, value)
         processes: dict[str, subprocess.Popen[bytes]] = {
-            name: stack.enter_context(supervisor.started(name, addresses, keys))
-            for name in (recruiter, "web", "run_jobs")
+            name: stack.enter_context(sites.started(name, addresses, keys)) for name in (recruiter, "web", "run_jobs")
         }
         for name in (recruiter, "web"):
             url = getattr(addresses, name)
-            supervisor.wait_until_ready(name, processes[name], url, tell=self.console.print)
+            sites.wait_until_ready(name, processes[name], url, tell=self.console.print)
 
         def watch() -> None:
             for name, process in processes.items():
-                supervisor.check_alive(name, process)
+                sites.check_alive(name, process)
 
         return watch
 
@@ -133,20 +130,20 @@ class Command(RefusableCommand):
                 step(demo, told)
                 finished = progress.tasks[task]
                 progress.update(task, total=finished.total or 1, completed=finished.total or 1)
-        numbers = report.collect(demo)
-        report.store(numbers)
+        numbers = demo_report.collect(demo)
+        demo_report.store(numbers)
         for note in demo.notes:
             self.console.print(f"Note: {note}")
 
     def _tell(self, options: dict[str, Any]) -> None:
-        numbers = report.stored()
+        numbers = demo_report.stored()
         if options["json"]:
             text = json.dumps(numbers, indent=1, sort_keys=True, allow_nan=False) + "\n"
             if options["json"] == Path("-"):
                 self.stdout.write(text)
             else:
                 options["json"].write_text(text, encoding="utf-8")
-        report.print_summary(self.console, numbers)
+        demo_report.print_summary(self.console, numbers)
 
 
 def _check_writable(file: Path | None) -> None:

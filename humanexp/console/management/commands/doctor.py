@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from humanexp.console.doctor_checks.questions import examine
+from humanexp.console.doctor_checks import examine
 from humanexp.core import sealing
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.problems import Problem, Severity

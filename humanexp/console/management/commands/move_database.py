@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.console.archives.moving import move_database
+from humanexp.console.archives.restoration import move_database
 from humanexp.core.commands import ProgressLine, RefusableCommand
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.console.preflight.running import run_preflight
+from humanexp.console.preflight.check import run_preflight
 from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.core.problems import Severity
 from humanexp.recruitment.management.base import recruiter_code

@@ -8,10 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.console.archives.files import is_packed, unpacked
 from humanexp.console.archives.keys import VARIABLE, passphrase
-from humanexp.console.archives.restoring import Restored, restore, restore_files
-from humanexp.console.archives.shelf import Shelf
+from humanexp.console.archives.restoration import Restored, restore, restore_files
+from humanexp.console.archives.shelf import Shelf, is_packed, unpacked
 from humanexp.core import sealing
 from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.core.errors import InputRefused

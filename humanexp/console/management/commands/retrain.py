@@ -9,8 +9,8 @@ from rich.table import Table
 
 from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
-from humanexp.console import services
-from humanexp.console.arguments import whole_number
+from humanexp.console import classifiers
+from humanexp.console.scripted import whole_number
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations.services.retraining import expected_warnings
 from humanexp.jobs import runner
@@ -55,7 +55,7 @@ class Command(OwnedCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        row, job = services.retrain(
+        row, job = classifiers.retrain(
             stimulus_set=stimulus_set_by_name(options["stimuli"]),
             evaluation_set=stimulus_set_by_name(options["evaluate_on"]) if options["evaluate_on"] else None,
             study=study_by_slug(options["study"]) if options["study"] else None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from humanexp.console.scoring import published_folders, report_pdf, score
+from humanexp.console.classifiers import published_folders, report_pdf, score
 from humanexp.console.terminal_report import print_standings
 from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.evaluations.services.evaluations import How

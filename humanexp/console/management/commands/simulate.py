@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from humanexp.console import scripted
-from humanexp.console.arguments import persona_mix, whole_number
-from humanexp.console.scripted import Connect
+from humanexp.console.scripted import Connect, persona_mix, whole_number
 from humanexp.core.commands import RefusableCommand
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of

@@ -21,27 +21,26 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from analysis import __version__ as VERSION
 from humanexp.console.archives import keys, tables
-from humanexp.console.archives.databases import Progress, copy_sqlite, snapshot
-from humanexp.console.archives.facts import facts_of
-from humanexp.console.archives.files import (
+from humanexp.console.archives.databases import Progress, copy_sqlite, snapshot, verify
+from humanexp.console.archives.keys import seal
+from humanexp.console.archives.shelf import (
     SITES,
     FileIndex,
     FileLine,
+    Listing,
+    Manifest,
+    Part,
+    Shelf,
     files_in,
     is_packed,
+    keep as keep_newest,
     media_root,
     packed_lines,
     stored_files,
     to_be_packed,
 )
-from humanexp.console.archives.keys import seal
-from humanexp.console.archives.manifest import Listing, Manifest, Part
-from humanexp.console.archives.retention import keep as keep_newest
-from humanexp.console.archives.shelf import Shelf
-from humanexp.console.archives.tables import Tally
-from humanexp.console.archives.verifying import verify
+from humanexp.console.archives.tables import Tally, facts_of, named_files
 from humanexp.console.models import Backup
-from humanexp.console.named_files import named_files
 from humanexp.core import clock, file_store
 from humanexp.core.errors import ApplicationError, Conflict, InputRefused
 from humanexp.core.sealing import check_value

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.findings.model.findings import Findings
-from humanexp.console.demo import workspace
-from humanexp.console.demo.steps import Demo
+from humanexp.console import demo_steps
+from humanexp.console.demo_steps import Demo
 from humanexp.console.scripted import Cast
-from humanexp.console.supervisor import Addresses
+from humanexp.console.sites import Addresses
 from humanexp.core.errors import existing
 from humanexp.core.storage import media_path, write_whole
 from humanexp.ledger.figures import payment_summary
@@ -151,14 +151,14 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
 
 def print_addresses(console: Console, addresses: Addresses, recruiter: str) -> None:
     password = read_or_create_key(media_path("keys/demo_password"))[:16]
-    researcher = workspace.researcher()
+    researcher = demo_steps.researcher()
     if not researcher.check_password(password):
         researcher.set_password(password)
         researcher.save()
     entry = live_entries(study_by_slug("try-it"))[0]
     for line in (
         f"Console      {addresses.web}/",
-        f"Login        {workspace.RESEARCHER}   password: {password}",
+        f"Login        {demo_steps.RESEARCHER}   password: {password}",
         f"Dashboard    {addresses.web}/studies/demo/results/",
         f"Take part    {entry}",
         f"{recruiter.capitalize():<12} {getattr(addresses, recruiter)}/",

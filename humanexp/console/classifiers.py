@@ -1,26 +1,96 @@
-"""One model next to the people of all published experiments in a folder: import, evaluate, table."""
+"""Classifiers next to people: one is retrained, or scored on all published experiments in a folder.
+
+This is here because people's curves come from a study and classifiers from evaluations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from django.db import transaction
 from django.utils.text import slugify
 
 from analysis.published_trials import REQUIRED
 from analysis.tables.reading import header_of
-from humanexp.core.errors import InputRefused
+from humanexp.core.errors import InputRefused, InvalidRequest
+from humanexp.core.models import User, record
+from humanexp.core.storage import media_path
+from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services import evaluations
 from humanexp.evaluations.services.evaluations import How
-from humanexp.jobs import runner
+from humanexp.evaluations.services.retraining import Wanted, describe
+from humanexp.evaluations.specs import SHELF
+from humanexp.jobs import runner, services as jobs
+from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import latest_for
+from humanexp.participation.sessions import session_counts
 from humanexp.results.charts.agreement import benchmark_table
 from humanexp.results.services.importing import import_trials
 from humanexp.studies.models import Study
 
 if TYPE_CHECKING:
     from analysis.findings.model.agreement import AverageObserver
+
+
+RETRAIN = "console.retrain"
+
+
+@transaction.atomic
+def retrain(
+    *,
+    study: Study | None = None,
+    allow_download: bool = False,
+    by: User | None = None,
+    owner: User | None = None,
+    **wanted: Any,
+) -> tuple[Retraining, Job]:
+    """Ask for a network to be trained further; with a study, it is compared with that study's people.
+
+    The other arguments are those of `humanexp.evaluations.services.retraining.Wanted`. The very same while it is under
+    way is the job that there is.
+    """
+    described = Wanted(**wanted, people_of=study.slug if study else "")
+    row = describe(described, by=by, owner=owner)
+    if study is not None and study.stimulus_set_id not in (row.stimulus_set_id, row.evaluation_set_id):
+        raise InvalidRequest(
+            f"The people of {study.slug} saw other stimuli than {row.stimulus_set}: name their study.",
+            fields={"study": "of these stimuli"},
+        )
+    if study is not None and not session_counts(study)["completed"]:
+        raise InvalidRequest(
+            f"No one has finished a session of {study.slug} yet: wait, or compare with no one.",
+            fields={"study": "with answers"},
+        )
+    under_way = latest_for(row.job_subject, RETRAIN)
+    if under_way is not None and not under_way.is_finished:
+        return row, under_way
+    record(
+        action="retrain", subject=f"network:{Path(row.out).stem}", study=row.people_of, by=by, before=row.spec,
+        stimuli=row.stimulus_set.name,
+    )  # fmt: skip
+    return row, jobs.submit(
+        RETRAIN,
+        subject=row.job_subject,
+        by=by,
+        retraining_id=row.pk,
+        study_id=study.pk if study else None,
+        allow_download=allow_download,
+        # The command line may name a researcher's own factory; an account may not.
+        allow_code=by is None,
+    )
+
+
+def retrain_onto_shelf(*, name: str, **asked: Any) -> tuple[Retraining, Job]:
+    """The same from the console: the network comes to stand where it can be evaluated."""
+    out = media_path(f"{SHELF}/{name}.pt2")
+    if out.exists() or out.with_suffix(".json").exists():
+        raise InvalidRequest(f"There is a network {name} already: choose another name.", fields={"name": "a new one"})
+    out.parent.mkdir(parents=True, exist_ok=True)
+    return retrain(out=out, **asked)
+
 
 #: Folders of pictures next to the trial files.
 _PICTURES = ("pictures", "images", "stimuli")

@@ -1,4 +1,4 @@
-"""What is going on in studies, and what waits for their researchers, gathered from every app's selectors."""
+"""What is going on in studies, what waits for their researchers, and what comes next in a first study."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
+from django.utils.http import urlencode
 
 from humanexp.console.preflight.check import newest_of
 from humanexp.console.study_words import WORDS
 from humanexp.core.models import User
 from humanexp.core.pages.navigation import tab_address
 from humanexp.evaluations.selectors import completed_runs
+from humanexp.evaluations.specs import offered_specs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.selectors import latest_for, unfinished
 from humanexp.ledger.figures import Figures, figures_of, is_recruiting
@@ -25,8 +27,9 @@ from humanexp.results.headline import Headline, headline_of
 from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.results.selectors import findings, latest_run, trial_import_of
 from humanexp.screening.selectors import accepted_sessions, verdict_counts
-from humanexp.studies.models import Origin, Study, StudyState
-from humanexp.studies.selectors import subject_of, visible_to
+from humanexp.stimuli.selectors.sources import has_pictures
+from humanexp.studies.models import Origin, Population, Study, StudyState
+from humanexp.studies.selectors import has_stimuli, subject_of, visible_to
 from humanexp.studies.waiting import Waiting, in_words
 
 
@@ -219,3 +222,104 @@ def _listed(study: Study) -> ListedStudy:
         return ListedStudy(study, 0, 0, trial_import_of(study), next_step(study))
     accepted = len(accepted_sessions(study)) if study.frozen_at else 0
     return ListedStudy(study, accepted, study.planned_sessions, None, next_step(study))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of the way: its name, what is done there, and the page where it is done."""
+
+    name: str
+    text: str
+    action: str
+    url: str
+    is_done: bool
+
+
+@dataclass(frozen=True)
+class Way:
+    stages: list[Stage]
+    #: the stage to do next
+    now: Stage
+    #: a study that scripted participants have answered, to look through
+    example: Study | None
+
+
+def way_of(user: User | AnonymousUser) -> Way | None:
+    """How far the researcher's first study with people has come; None once there is a second, or all is done."""
+    seen = visible_to(user).filter(origin=Origin.COLLECTED)
+    own = list(seen.filter(population=Population.PEOPLE)[:2])
+    if len(own) > 1:
+        return None
+    stages = [*_pictures(), *_stages(next(iter(own), None))]
+    now = next((stage for stage in stages if not stage.is_done), None)
+    if now is None:
+        return None
+    scripted = seen.filter(population=Population.SCRIPTED).order_by("-pk")
+    return Way(stages, now, next((study for study in scripted[:5] if latest_run(study)), None))
+
+
+def _pictures() -> Iterator[Stage]:
+    yield Stage(
+        "Pictures",
+        "A folder or a zip archive with a subfolder for each category. Each picture is checked.",
+        "Import pictures",
+        reverse("stimuli:new_source"),
+        has_pictures(),
+    )
+    yield Stage(
+        "Stimuli",
+        "Choose corruptions and a number. Pictures are made over the whole range of visible change.",
+        "Make a stimulus set",
+        reverse("stimuli:new"),
+        has_stimuli(),
+    )
+
+
+def _stages(study: Study | None) -> Iterator[Stage]:
+    """What belongs to one study; without one, every address but that of the form is empty."""
+    yield Stage(
+        "Study",
+        "Start from the rehearsal: two short sessions with everything in them.",
+        "Make the first study",
+        f"{reverse('studies:new')}?start=rehearsal",
+        study is not None,
+    )
+    slug = study.slug if study is not None else ""
+    is_launched = study is not None and study.state != StudyState.DRAFT
+    newest = newest_of(study) if study is not None and not is_launched else None
+    yield Stage(
+        "Pre-flight",
+        "A scripted participant takes the study in a browser before anybody is invited.",
+        "Try it out",
+        reverse("console:preflight", args=[slug]) if slug else "",
+        is_launched or (newest is not None and newest.is_green),
+    )
+    finished = session_counts(study)["completed"] if study is not None and is_launched else 0
+    yield Stage(
+        "People",
+        "Open a link and take the study yourself, or invite people.",
+        "Invite people" if not is_launched else "Watch it",
+        tab_address("monitor" if is_launched else "recruit", slug) if slug else "",
+        finished > 0,
+    )
+    shown = study.stimulus_set if study is not None else None
+    yield Stage(
+        "A network",
+        "It classifies the same pictures. One is there; others come by name or as a file.",
+        "Evaluate a model",
+        _evaluation_address(shown.pk) if shown is not None else "",
+        shown is not None and completed_runs(shown).exists(),
+    )
+    yield Stage(
+        "Results",
+        "Curves of people and network on one axis, with intervals.",
+        "Run the analysis",
+        tab_address("results", slug) if slug else "",
+        finished > 0 and study is not None and latest_run(study) is not None,
+    )
+
+
+def _evaluation_address(stimulus_set: int) -> str:
+    offered = offered_specs()
+    filled = {"stimulus_set": stimulus_set} | ({"spec": offered[0]} if offered else {})
+    return f"{reverse('evaluations:new')}?{urlencode(filled)}"
