@@ -199,7 +199,7 @@ def clear() -> None:
             entry.unlink(missing_ok=True)
 
 
-STUDIES = Path(__file__).resolve().parent / "studies"
+STUDIES = Path(__file__).resolve().parent / "demo_studies"
 #: What ships with the product, as the console names it.
 CLASSIFIERS = {
     "trained on clean pictures": "fixtures/classifiers/clean.pt2",

@@ -45,9 +45,6 @@ from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import CampaignState
 from humanexp.table_making import OtherTables, check_tables
 
-# noqa: F401  (register, in this order)
-
-
 question = Questions[[]]()
 
 

@@ -100,10 +100,8 @@ def test_what_counts_as_a_name(line: str) -> None:
 
 #: Where a kind's code stands outside its adapter, and why.
 SAID_ELSEWHERE = {
-    "humanexp/console/demo_steps.py": "the demo launches by a link",
-    "humanexp/console/demo_steps.py": "the demo starts both sites",
-    "humanexp/console/doctor_checks.py": "folders of both sites",
-    "humanexp/console/doctor_checks.py": "both sites, which this machine may run",
+    "humanexp/console/demo_steps.py": "the demo starts both sites, and launches by a link",
+    "humanexp/console/doctor_checks.py": "folders of both sites, which this machine may run",
     "humanexp/console/management/commands/demo.py": "the demo starts both sites",
     "humanexp/console/scripted.py": "how a person comes, not through whom",
     "humanexp/console/sites.py": "processes are called like the sites that they serve",

@@ -245,7 +245,7 @@ def _every_check() -> list[Question[[Launch]]]:
 
     autodiscover_modules("preflight")  # of other apps
     # whatever was imported first: the page has one order, and a refusal names the first fault of it
-    order = [module.__name__ for module in (operation, operation, operation, terms)]
+    order = [module.__name__ for module in (operation, terms)]
     places = {name: place for place, name in enumerate(order)}
     return sorted(check, key=lambda one: places.get(one.ask.__module__, len(order)))
 
