@@ -1,7 +1,8 @@
-"""Sites of this distribution that are started from the console: the job runner keeps those up that are wanted.
+"""Processes of this machine: those of the demo, and sites of this distribution that are started from the console.
 
-A wanted site is a child of the job runner and ends with it; the next runner starts it again. The site listens on this
-machine only. Keys of an account there are made on the way, where the environment names none.
+The demo's are started together, never restarted, and ended together. Of sites, the job runner keeps those up that are
+wanted: such a site is a child of the job runner and ends with it; the next runner starts it again. The site listens on
+this machine only. Keys of an account there are made on the way, where the environment names none.
 """
 
 from __future__ import annotations

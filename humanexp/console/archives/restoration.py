@@ -264,6 +264,9 @@ def _settle_in(manifest: Manifest) -> int:
     return asked
 
 
+# Moving ----------------------------------------------------------------------------------------------------------
+
+
 class RowRefused(ApplicationError):
     """The target does not take a row; nothing was moved."""
 

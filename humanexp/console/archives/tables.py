@@ -288,6 +288,9 @@ def _sequence_name(model: Table, connection: BaseDatabaseWrapper) -> str | None:
     return str(name) if name else None
 
 
+# Comparing --------------------------------------------------------------------------------------------------------
+
+
 class Counted(BaseModel):
     """Of one table."""
 
