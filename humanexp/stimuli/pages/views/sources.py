@@ -40,7 +40,7 @@ _KEPT_S = 24 * 3600
 @takes_uploads
 @login_required
 @require_http_methods(["GET", "POST"])
-def new(request: HttpRequest) -> HttpResponse:
+def new_source(request: HttpRequest) -> HttpResponse:
     """Import pictures from an archive or the storage."""
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
@@ -72,7 +72,7 @@ def source_set(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "stimuli/sources/importing.html", {"name": name, **partial_context(job)})
     if getattr(request, "htmx", False):
         return render(request, "stimuli/sources/_gallery.html", _gallery(request, found))
-    return render(request, "stimuli/sources/source_set.html", _context(request, found))
+    return render(request, "stimuli/sources/source_set.html", _source_context(request, found))
 
 
 @login_required
@@ -82,7 +82,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
     found = source_set_by_name(name)
     form = NotesForm(request.POST)
     if not form.is_valid():
-        return render(request, "stimuli/sources/source_set.html", _context(request, found, form), status=422)
+        return render(request, "stimuli/sources/source_set.html", _source_context(request, found, form), status=422)
     describe_source_set(source_set=found, **form.cleaned_data, by=user_of(request))
     messages.success(request, "The notes are saved.")
     return redirect("stimuli:source_set", name=name)
@@ -99,7 +99,7 @@ def freeze(request: HttpRequest, name: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def delete(request: HttpRequest, name: str) -> HttpResponse:
+def delete_source(request: HttpRequest, name: str) -> HttpResponse:
     """Remove a set that is neither frozen nor used."""
     delete_source_set(source_set=source_set_by_name(name), by=user_of(request))
     messages.success(request, f"The pictures {name} are deleted.")
@@ -115,7 +115,7 @@ def thumbnail(request: HttpRequest, pk: int, size: str) -> FileResponse:
     return FileResponse(path.open("rb"), content_type="image/jpeg")
 
 
-def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = None) -> dict[str, Any]:
+def _source_context(request: HttpRequest, found: SourceSet, form: NotesForm | None = None) -> dict[str, Any]:
     categories = counts_by_category(found)
     n_images = sum(row.n for row in categories)
     answers = answers_for(n_images)
