@@ -38,8 +38,8 @@ from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies import services
 from humanexp.studies.models import Study
 from humanexp.table_making import OtherTables, check_tables

@@ -14,8 +14,8 @@ from humanexp.counterfactuals.services import searching
 from humanexp.counterfactuals.services.searching import create_search
 from humanexp.jobs import runner
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.researcher import sign_in

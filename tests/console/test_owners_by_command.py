@@ -15,8 +15,8 @@ from humanexp.core.commands import OwnedCommand
 from humanexp.core.models import Owned, User
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from analysis.generation.files import encode_png
 from analysis.labels.files import default_labels
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 from tests.counterfactuals.networks import CLEAN, ROBUST
 
 SIZE_PX = 112

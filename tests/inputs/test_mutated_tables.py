@@ -20,7 +20,7 @@ from analysis.published_trials import read_published_trials
 from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core.errors import InputRefused
 from humanexp.recruiters.people import ids_of
-from humanexp.stimuli.sources import labels
+from humanexp.stimuli import layouts
 from tests.analysis.test_tables import ROW
 
 Rows = list[list[str]]
@@ -146,7 +146,7 @@ def _recorded(path: Path) -> object:
 
 
 def _pictures(path: Path) -> object:
-    return labels.read_table(path.read_bytes(), source=path.name, resolve=str).files
+    return layouts.read_table(path.read_bytes(), source=path.name, resolve=str).files
 
 
 def _own_probabilities() -> Rows:

@@ -7,8 +7,8 @@ from django.test import Client
 
 from humanexp.core.models import User
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 from tests.analysis.generation.originals import write_originals
 
 

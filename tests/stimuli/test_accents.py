@@ -12,8 +12,8 @@ import pytest
 from analysis.published_pictures import PublishedPicture, match_pictures
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceImage
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 
 pytestmark = pytest.mark.django_db
 FORMS = ("NFC", "NFD")

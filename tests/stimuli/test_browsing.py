@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.pages import set_browser
 from humanexp.stimuli.pages.set_browser import cursor_of, ends_of, query_of
-from humanexp.stimuli.selectors import stimuli
-from humanexp.stimuli.selectors.stimuli import Cursor, Filters
+from humanexp.stimuli.selectors import sets
+from humanexp.stimuli.selectors.sets import Cursor, Filters
 from tests.markup import words
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def walk(stimulus_set: StimulusSet, filters: Filters, size: int) -> list[list[in
     """Every page from the first to the last."""
     found, cursor = [], None
     while True:
-        page = stimuli.page_of_stimuli(stimulus_set, filters, cursor, size)
+        page = sets.page_of_stimuli(stimulus_set, filters, cursor, size)
         found.append([stimulus.pk for stimulus in page.stimuli])
         ends = ends_of(page.stimuli)
         if not page.has_higher or ends is None:
@@ -107,7 +107,7 @@ def test_pages_lead_back_the_same_way(stimulus_set: StimulusSet, size: int) -> N
     last = Stimulus.objects.get(pk=there[-1][0])
     cursor, back = Cursor(last.visual_change, last.pk, backwards=True), []
     while True:
-        page = stimuli.page_of_stimuli(stimulus_set, filters, cursor, size)
+        page = sets.page_of_stimuli(stimulus_set, filters, cursor, size)
         assert page.has_higher
         back.append([stimulus.pk for stimulus in page.stimuli])
         if not page.has_lower:
@@ -118,10 +118,10 @@ def test_pages_lead_back_the_same_way(stimulus_set: StimulusSet, size: int) -> N
 
 def test_a_stimulus_that_comes_in_between_moves_no_other(stimulus_set: StimulusSet) -> None:
     filters = Filters("gaussian_noise")
-    first = stimuli.page_of_stimuli(stimulus_set, filters, None, 5)
-    wanted = stimuli.page_of_stimuli(stimulus_set, filters, ends_of(first.stimuli)[1], 5)
+    first = sets.page_of_stimuli(stimulus_set, filters, None, 5)
+    wanted = sets.page_of_stimuli(stimulus_set, filters, ends_of(first.stimuli)[1], 5)
     add(stimulus_set, "late", stimulus_set.source_set.images.first(), "gaussian_noise", 0.05)
-    again = stimuli.page_of_stimuli(stimulus_set, filters, ends_of(first.stimuli)[1], 5)
+    again = sets.page_of_stimuli(stimulus_set, filters, ends_of(first.stimuli)[1], 5)
     assert [one.pk for one in again.stimuli] == [one.pk for one in wanted.stimuli]
 
 
@@ -135,7 +135,7 @@ def test_places_survive_the_address() -> None:
 
 def test_neighbours_stand_on_both_sides(stimulus_set: StimulusSet) -> None:
     middle = Stimulus.objects.filter(visual_change=0.5).order_by("pk")[6]
-    below, above = stimuli.neighbours(middle, 8)
+    below, above = sets.neighbours(middle, 8)
     everything = list(Stimulus.objects.filter(corruption="gaussian_noise").order_by("visual_change", "pk"))
     place = everything.index(middle)
     assert below == everything[place - 8 : place]
@@ -148,33 +148,33 @@ def test_nearest_of_an_original_is_the_nearest(stimulus_set: StimulusSet) -> Non
         Stimulus.objects.filter(source_image=image, corruption="gaussian_noise").values_list("visual_change", flat=True)
     )
     for level in (0.0, 0.33, 0.61, 1.0):
-        (found,) = stimuli.nearest_of_original(stimulus_set, image, "gaussian_noise", level)
+        (found,) = sets.nearest_of_original(stimulus_set, image, "gaussian_noise", level)
         assert abs(found.visual_change - level) == min(abs(change - level) for change in own)
-    three = stimuli.nearest_of_original(stimulus_set, image, "gaussian_noise", 0.5, 3)
+    three = sets.nearest_of_original(stimulus_set, image, "gaussian_noise", 0.5, 3)
     assert [one.visual_change for one in three] == own[:3]
 
 
 def test_examples_stand_at_their_level_or_nowhere(stimulus_set: StimulusSet) -> None:
     levels = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95]
-    found = stimuli.nearest_to_levels(stimulus_set, "frost", levels)
+    found = sets.nearest_to_levels(stimulus_set, "frost", levels)
     assert [stimulus and stimulus.key for stimulus in found] == [None] * 4 + ["frost-0"] + [None] * 5
 
 
 #: Question -> what its plan must hold. SEARCH by range or equality; nothing scans or sorts the set.
 QUESTIONS: dict[str, Callable[[StimulusSet], object]] = {
-    "first page": lambda one: stimuli.page_of_stimuli(one, Filters("frost"), None, 48),
-    "a bin": lambda one: stimuli.page_of_stimuli(one, Filters("frost", 0.5, 0.525, False), None, 48),
-    "after": lambda one: stimuli.page_of_stimuli(one, Filters("frost"), Cursor(0.5, 9), 48),
-    "before": lambda one: stimuli.page_of_stimuli(one, Filters("frost"), Cursor(0.5, 9, True), 48),
-    "deep in equal ones": lambda one: stimuli.page_of_stimuli(one, Filters("none"), Cursor(0.0, 9), 48),
-    "out of reach": lambda one: stimuli.page_of_stimuli(one, Filters("frost", only="unreached"), None, 48),
-    "how many out of reach": lambda one: stimuli.out_of_reach(one, "frost"),
-    "neighbours": lambda one: stimuli.neighbours(stimuli.stimulus_of(one, "frost-0"), 3),
-    "of an original": lambda one: stimuli.nearest_of_original(one, one.source_set.images.first(), "frost", 0.4),
-    "clean": lambda one: stimuli.clean_stimulus(one, one.source_set.images.first()),
-    "examples": lambda one: stimuli.nearest_to_levels(one, "frost", [0.25, 0.75]),
-    "side by side": lambda one: stimuli.first_in_range(one, Filters("frost", 0.5, 0.525, False), 6),
-    "one by name": lambda one: stimuli.stimulus_of(one, "frost-0"),
+    "first page": lambda one: sets.page_of_stimuli(one, Filters("frost"), None, 48),
+    "a bin": lambda one: sets.page_of_stimuli(one, Filters("frost", 0.5, 0.525, False), None, 48),
+    "after": lambda one: sets.page_of_stimuli(one, Filters("frost"), Cursor(0.5, 9), 48),
+    "before": lambda one: sets.page_of_stimuli(one, Filters("frost"), Cursor(0.5, 9, True), 48),
+    "deep in equal ones": lambda one: sets.page_of_stimuli(one, Filters("none"), Cursor(0.0, 9), 48),
+    "out of reach": lambda one: sets.page_of_stimuli(one, Filters("frost", only="unreached"), None, 48),
+    "how many out of reach": lambda one: sets.out_of_reach(one, "frost"),
+    "neighbours": lambda one: sets.neighbours(sets.stimulus_of(one, "frost-0"), 3),
+    "of an original": lambda one: sets.nearest_of_original(one, one.source_set.images.first(), "frost", 0.4),
+    "clean": lambda one: sets.clean_stimulus(one, one.source_set.images.first()),
+    "examples": lambda one: sets.nearest_to_levels(one, "frost", [0.25, 0.75]),
+    "side by side": lambda one: sets.first_in_range(one, Filters("frost", 0.5, 0.525, False), 6),
+    "one by name": lambda one: sets.stimulus_of(one, "frost-0"),
 }
 
 

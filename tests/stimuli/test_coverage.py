@@ -14,7 +14,7 @@ from hypothesis import example, given, strategies as st
 
 from analysis.visual_change.coverage import measure_coverage, measure_paper_coverage
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.selectors import coverage, stimuli
+from humanexp.stimuli.selectors import coverage, sets
 from humanexp.stimuli.selectors.coverage import (
     OURS,
     PAPER,
@@ -205,7 +205,7 @@ def test_counting_goes_through_the_index(stimulus_set: StimulusSet) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("the plan is read as SQLite tells it")
     with connection.cursor() as cursor:
-        for statement in _statements(lambda: stimuli.count_between(stimulus_set, "frost", [0, 0.5, 1])):
+        for statement in _statements(lambda: sets.count_between(stimulus_set, "frost", [0, 0.5, 1])):
             cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
             plan = " ".join(str(row[3]) for row in cursor.fetchall())
             assert "COVERING INDEX" in plan

@@ -12,8 +12,8 @@ from analysis.generation.originals import prepare_original
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 from tests.analysis.generation.originals import check_original
 from tests.limits import LIMIT
 from tests.stimuli import hostile

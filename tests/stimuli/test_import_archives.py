@@ -8,11 +8,11 @@ import pytest
 
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
+from humanexp.stimuli import sources
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
-from humanexp.stimuli.sources import folders
-from humanexp.stimuli.sources.folders import ArchiveSource
+from humanexp.stimuli.services.sources import ImportOrder
+from humanexp.stimuli.sources import ArchiveSource
 
 pytestmark = pytest.mark.django_db
 
@@ -81,14 +81,14 @@ def test_bombs_are_refused_before_they_are_unpacked(packed, monkeypatch: pytest.
     bomb = packed(("cat/bomb.bmp", bytes(150_000_000)))
     assert bomb.stat().st_size < 2_000_000
     refused(bomb, "150 MB are packed into .* as no pictures are")
-    monkeypatch.setattr(folders, "MAXIMUM_UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr(sources, "MAXIMUM_UNPACKED_BYTES", 10_000)
     refused(packed(), "GB are the most")
-    monkeypatch.setattr(folders, "MAXIMUM_FILES", 3)
+    monkeypatch.setattr(sources, "MAXIMUM_FILES", 3)
     refused(packed(), "over 3 files")
 
 
 def test_a_list_of_files_that_would_fill_the_memory_is_not_read(packed, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
-    monkeypatch.setattr(folders, "_MAXIMUM_LIST_BYTES", 100)
+    monkeypatch.setattr(sources, "_MAXIMUM_LIST_BYTES", 100)
     monkeypatch.setattr(zipfile, "ZipFile", None)
     path = Path(media_path("x.zip"))
     path.write_bytes(b"PK\x05\x06" + b"\0" * 4 + b"\x05\0\x05\0" + b"\xff\0\0\0" + bytes(6))

@@ -10,8 +10,8 @@ from django.core.management import call_command
 
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceImage
-from humanexp.stimuli.services.import_report import ImportOrder, ImportReport
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder, ImportReport
 
 pytestmark = pytest.mark.django_db
 

@@ -19,9 +19,9 @@ from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images, run_import
-from humanexp.stimuli.sources.storage import StorageSource
+from humanexp.stimuli.services.sources import ImportOrder
+from humanexp.stimuli.sources import StorageSource
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,8 @@ from analysis.errors import TableRefused
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import ImportOrder
 from tests.analysis.generation.originals import write_originals
 
 pytestmark = pytest.mark.django_db

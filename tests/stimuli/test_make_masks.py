@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.masks import noise_mask
-from humanexp.stimuli.services.mask_files import MANIFEST
+from humanexp.stimuli.services.set_files import MANIFEST
 
 
 def make(folder: Path, **options: object) -> str:

@@ -20,12 +20,11 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
 from humanexp.stimuli.services.generation import Described, create_stimulus_set
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
-from humanexp.stimuli.services.manifest import manifest_path
-from humanexp.stimuli.services.verification import verify_stimuli
+from humanexp.stimuli.services.set_files import manifest_path
+from humanexp.stimuli.services.sources import ImportOrder
 
 pytestmark = pytest.mark.django_db
 WANTED: dict[str, Any] = {"corruptions": ["gaussian_noise"], "count": 8, "seed": 3, "size_px": 112}

@@ -17,9 +17,8 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set
-from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
-from humanexp.stimuli.services.sources import delete_source_set
+from humanexp.stimuli.services.sources import ImportOrder, delete_source_set
 from tests.markup import markup, words
 
 pytestmark = pytest.mark.django_db
@@ -138,7 +137,7 @@ def test_a_refused_import_says_why_and_leaves_nothing(researcher: Client, pictur
 
 
 def test_pictures_come_in_pages_and_by_category(researcher: Client, source_set: SourceSet, monkeypatch) -> None:  # noqa: ANN001
-    monkeypatch.setattr("humanexp.stimuli.pages.views.sources.PICTURES_A_PAGE", 3)
+    monkeypatch.setattr("humanexp.stimuli.pages.views.PICTURES_A_PAGE", 3)
     address = reverse("stimuli:source_set", args=["pets"])
     text = body(researcher.get(address, {"page": 2}))
     assert "Page 2 of 3" in text

@@ -16,7 +16,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.stimuli.models import Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.pages import previews, strength_sweep
+from humanexp.stimuli.pages import previews
 from humanexp.stimuli.services import generation
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
 
@@ -53,37 +53,35 @@ def test_steps_come_within_half_a_bin_and_are_measured_truly(stimulus_set: Stimu
     clean = Stimulus.objects.get(source_image=image, corruption="none")
     reference = VifReference(decode_png(media_path(clean.file).read_bytes()))
     for step in (4, 20, 32):
-        made = strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", step)
+        made = previews.walk_step(stimulus_set, image, "gaussian_noise", step)
         assert made.is_reached
         assert abs(made.visual_change - step / 40) <= TOLERANCE
         assert reference.visual_change(decode_png(made.png)) == made.visual_change
 
 
 def test_a_step_is_the_same_picture_whenever_it_is_asked_for(stimulus_set: StimulusSet, image: SourceImage) -> None:
-    first = strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", 12)
-    strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", 30)
-    again = strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", 12)
+    first = previews.walk_step(stimulus_set, image, "gaussian_noise", 12)
+    previews.walk_step(stimulus_set, image, "gaussian_noise", 30)
+    again = previews.walk_step(stimulus_set, image, "gaussian_noise", 12)
     assert hashlib.sha256(first.png).digest() == hashlib.sha256(again.png).digest()
 
 
 def test_the_end_of_the_range_is_told(stimulus_set: StimulusSet, image: SourceImage) -> None:
-    last = strength_sweep.walk_step(stimulus_set, image, "brightness", 40)
+    last = previews.walk_step(stimulus_set, image, "brightness", 40)
     assert not last.is_reached
     assert last.limit == last.visual_change < 1 - TOLERANCE
     assert last.png
 
 
 def test_strength_rises_with_the_step(stimulus_set: StimulusSet, image: SourceImage) -> None:
-    parameters = [
-        strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", step).parameter for step in range(2, 38, 7)
-    ]
+    parameters = [previews.walk_step(stimulus_set, image, "gaussian_noise", step).parameter for step in range(2, 38, 7)]
     assert parameters == sorted(parameters)
     assert len(set(parameters)) == len(parameters)
 
 
 def test_a_set_without_pilots_makes_its_own_from_the_picture(source_set: SourceSet) -> None:
     stimulus_set = make(source_set, name="uniform", sampling=Sampling.UNIFORM, corruptions=["gaussian_blur"])
-    made = strength_sweep.walk_step(stimulus_set, source_set.images.first(), "gaussian_blur", 20)
+    made = previews.walk_step(stimulus_set, source_set.images.first(), "gaussian_blur", 20)
     assert made.is_reached
     assert made.png
 
@@ -96,7 +94,7 @@ def test_fixed_levels_are_looked_up(researcher: Client, source_set: SourceSet) -
     own = list(Stimulus.objects.filter(source_image=image, corruption="gaussian_noise"))
     assert len(own) == 5
     for step in (0, 20, 40):
-        found = strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", step)
+        found = previews.walk_step(stimulus_set, image, "gaussian_noise", step)
         nearest = min(own, key=lambda one: abs(one.visual_change - step / 40))
         assert found.stimulus == nearest
         assert found.png is None
@@ -109,9 +107,9 @@ def test_fixed_levels_are_looked_up(researcher: Client, source_set: SourceSet) -
 
 def test_what_cannot_be_walked_is_said(stimulus_set: StimulusSet, image: SourceImage) -> None:
     with pytest.raises(NotFound, match="holds no stimuli of a function named 'frost'"):
-        strength_sweep.walk_step(stimulus_set, image, "frost", 3)
+        previews.walk_step(stimulus_set, image, "frost", 3)
     with pytest.raises(NotFound, match="no step 41"):
-        strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", 41)
+        previews.walk_step(stimulus_set, image, "gaussian_noise", 41)
 
 
 def test_a_step_comes_as_json_and_is_kept_by_this_browser_alone(
@@ -119,7 +117,7 @@ def test_a_step_comes_as_json_and_is_kept_by_this_browser_alone(
 ) -> None:
     response = researcher.get(f"/stimuli/sets/walked/walk/{image.pk}/gaussian_noise/20/")
     step = response.json()
-    made = strength_sweep.walk_step(stimulus_set, image, "gaussian_noise", 20)
+    made = previews.walk_step(stimulus_set, image, "gaussian_noise", 20)
     assert step["picture"] == f"data:image/png;base64,{base64.b64encode(made.png).decode()}"
     assert (step["step"], step["target"], step["reached"]) == (20, 0.5, True)
     assert step["visual_change"] == made.visual_change
@@ -168,7 +166,7 @@ def test_an_unknown_original_gets_a_plain_page(researcher: Client, stimulus_set:
 
 def test_examples_of_all_functions_are_changed_alike(source_set: SourceSet) -> None:
     image = source_set.images.order_by("key").first()
-    clean = strength_sweep.prepared(str(media_path(image.file)), image.sha256, 160, "whole")
+    clean = previews.prepared(str(media_path(image.file)), image.sha256, 160, "whole")
     reference = VifReference(clean)
     for function in ("gaussian_noise", "gaussian_blur"):
         png = previews.function_example(source_set, function)

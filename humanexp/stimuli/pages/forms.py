@@ -14,12 +14,10 @@ from humanexp.core.models import User
 from humanexp.core.names import NameField
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors import sources
-from humanexp.stimuli.selectors.stimuli import Filters
-from humanexp.stimuli.services.generation import plain_functions_beside
-from humanexp.stimuli.services.import_report import ImportOrder
-from humanexp.stimuli.services.person_sentinels import made_families
-from humanexp.stimuli.services.sources import MOST_PROVENANCE
-from humanexp.stimuli.sources.storage import is_storage_configured
+from humanexp.stimuli.selectors.sets import Filters
+from humanexp.stimuli.services.generation import made_families, plain_functions_beside
+from humanexp.stimuli.services.sources import MOST_PROVENANCE, ImportOrder
+from humanexp.stimuli.sources import is_storage_configured
 
 #: How sets can be made here; the others come from elsewhere.
 _SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]

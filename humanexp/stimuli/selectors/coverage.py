@@ -21,7 +21,7 @@ from analysis.generation.imagenet_c import function_label
 from analysis.visual_change.coverage import PUBLISHED_SHARES, Coverage, stimuli_that_cover, wanted_per_bin
 from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Stimulus, StimulusSet
-from humanexp.stimuli.selectors import stimuli
+from humanexp.stimuli.selectors import sets
 
 #: Bins of equal width over [0, 1], and those of the paper.
 OURS, PAPER = 40, 39
@@ -170,8 +170,8 @@ def _counted_now(stimulus_set: StimulusSet, name: str) -> tuple[list[int], int]:
     if kept is not None:
         return kept[0], kept[1]
     started = time.perf_counter()
-    counted = stimuli.count_between(stimulus_set, name, common_edges())
-    missed = stimuli.out_of_reach(stimulus_set, name)
+    counted = sets.count_between(stimulus_set, name, common_edges())
+    missed = sets.out_of_reach(stimulus_set, name)
     elapsed_s = time.perf_counter() - started
     if sum(counted) >= _LONG_COUNT:
         cache.set(key, (counted, missed), timeout=max(_KEPT_S, _REST * elapsed_s))
@@ -210,7 +210,7 @@ class Place:
 
 def examples_of(stimulus_set: StimulusSet, function: FunctionCoverage) -> list[Place]:
     """Pictures of a function along the axis of visual change."""
-    found = stimuli.nearest_to_levels(stimulus_set, function.name, EXAMPLE_LEVELS)
+    found = sets.nearest_to_levels(stimulus_set, function.name, EXAMPLE_LEVELS)
     return [Place(level, stimulus) for level, stimulus in zip(EXAMPLE_LEVELS, found, strict=True)]
 
 

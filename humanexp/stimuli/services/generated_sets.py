@@ -1,18 +1,20 @@
-"""From a described stimulus set to its files and rows; an interrupted run goes on where it stopped.
+"""From a described stimulus set to its files and rows, and both compared with the same stimuli made again.
 
-Nothing here grows with the number of stimuli: the plan is walked through, and digests, rows and the manifest are read
-and written a few at a time.
+An interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 from django import db
 from django.conf import settings
 
@@ -22,18 +24,31 @@ from analysis.generation.files import UNFINISHED, told_as_sentence, write_atomic
 from analysis.generation.plan import Sampling as SamplingName, StimulusPlan, pilot_originals, plan_stimuli
 from analysis.generation.reach_survey import cut_survey, survey_shard, with_survey
 from analysis.generation.shards import PilotShard, Shard, ShardOutcome, cut_into_shards, fit_pilot_shard, generate_shard
+from analysis.generation.verification import StimulusRecord, Verification, VerificationShard, verify_shard
 from analysis.original import Original
 from analysis.persons.sentinels import CUE_CONFLICT, find_sentinel
 from analysis.visual_change.targeting import PilotMap
 from humanexp.core import file_store
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
-from humanexp.stimuli.models import Sampling, StimulusSet, framing_named
-from humanexp.stimuli.selectors.sets import bring_originals, conflicts_of, digests_of, originals_of
+from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet, framing_named
+from humanexp.stimuli.selectors.sets import (
+    bring_originals,
+    bring_stimuli,
+    conflicts_of,
+    digests_of,
+    files_without_row,
+    original_by_pk,
+    originals_of,
+    places_by_original,
+    stimuli_by_pk,
+)
 from humanexp.stimuli.services.generation import complete_stimulus_set, store_pilots, store_stimuli
+from humanexp.stimuli.services.set_files import check_manifest, manifest_path
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
 
 #: Space that stays free: the database must be able to write down why a job stopped.
 SPARE_BYTES = 16 * 2**20
@@ -215,3 +230,97 @@ def modules() -> tuple[str, ...]:
 def _expected(stimulus_set: StimulusSet, originals: list[Original]) -> int:
     swept = stimulus_set.count_per_corruption * len(stimulus_set.corruptions)
     return len(originals) * (1 + len(stimulus_set.plain_functions)) + swept
+
+
+_RECORDS_PER_SHARD = 32
+
+
+@dataclass(frozen=True)
+class SetVerification:
+    """What was found in a set."""
+
+    stimuli: Verification
+    #: rows of the manifest; None for a set that is not complete, or was completed before manifests were written
+    manifest_rows: int | None
+    #: how manifest, rows and folder disagree, one sentence each
+    problems: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        return self.stimuli.passed and not self.problems
+
+
+def verify_stimuli(stimulus_set: StimulusSet, *, sample: int | None = None, seed: int = 0) -> SetVerification:
+    """Verify all stimuli of a set, or a random sample of them, and the manifest of a complete one."""
+    if sample is None:
+        bring_originals(stimulus_set.source_set)
+        bring_stimuli(stimulus_set)
+    with executor(settings.COMPUTE) as pool:
+        found = Verification().merged(
+            run_in_order_of_completion(pool, verify_shard, _shards(stimulus_set, sample, seed))
+        )
+    rows, problems = None, list(_stray_files(stimulus_set)) if sample is None else []
+    if stimulus_set.completed_at is not None and stimulus_set.manifest_sha256:
+        manifest = check_manifest(stimulus_set)
+        rows = manifest.rows
+        problems = [*manifest.problems, *problems]
+    return SetVerification(stimuli=found, manifest_rows=rows, problems=tuple(problems))
+
+
+def _shards(stimulus_set: StimulusSet, sample: int | None, seed: int) -> Iterator[VerificationShard]:
+    """Stimuli of one original at a time, those of the sample alone."""
+    wanted = _sampled(places_by_original(stimulus_set), stimulus_set.stimuli.count(), sample, seed)
+    for image_pk, group in itertools.groupby(wanted, key=lambda place: place[0]):
+        original = original_by_pk(image_pk)
+        while pks := [pk for _, pk in itertools.islice(group, _RECORDS_PER_SHARD)]:
+            yield VerificationShard(
+                original=original,
+                records=tuple(_record(stimulus) for stimulus in stimuli_by_pk(pks)),
+                size_px=stimulus_set.size_px,
+                framing=framing_named(stimulus_set.framing),
+                is_imported=stimulus_set.sampling == Sampling.IMPORTED,
+                modules=modules(),
+            )
+
+
+def _sampled(places: Iterator[tuple[int, int]], total: int, sample: int | None, seed: int) -> Iterator[tuple[int, int]]:
+    """A random part of a stream, every part of that size being equally likely; the stream is read once."""
+    if sample is None or sample >= total:
+        yield from places
+        return
+    rng, wanted, left = np.random.default_rng(seed), sample, total
+    for place in places:
+        # Selection sampling: Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S.
+        if rng.random() * left < wanted:
+            wanted -= 1
+            yield place
+        left -= 1
+
+
+def _record(stimulus: Stimulus) -> StimulusRecord:
+    return StimulusRecord(
+        stimulus=stimulus.key,
+        corruption=stimulus.corruption,
+        version=stimulus.corruption_version,
+        parameter=stimulus.parameter,
+        seed=stimulus.seed,
+        visual_change=stimulus.visual_change,
+        sha256=stimulus.sha256,
+        path=str(media_path(stimulus.file)),
+    )
+
+
+def _stray_files(stimulus_set: StimulusSet) -> Iterator[str]:
+    """Files in the set's folder that no row names, folder by folder."""
+    root = folder_of(stimulus_set)
+    manifest = manifest_path(stimulus_set)
+    count, first = 0, ""
+    for folder, _, names in os.walk(media_path(root)):
+        relative = os.path.relpath(folder, media_path(root))
+        inside = root if relative == os.curdir else f"{root}/{relative}"
+        files = [f"{inside}/{name}" for name in names if inside != root or name != manifest.name]
+        strays = files_without_row(stimulus_set, files)
+        count += len(strays)
+        first = first or next(iter(sorted(strays)), "")
+    if count:
+        yield f"{count} files belong to no stimulus, the first of them {first}"

@@ -1,3 +1,5 @@
+"""Stimulus sets described, started, completed and deleted, with the sentinels of persons that they can have."""
+
 from __future__ import annotations
 
 import array
@@ -7,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 
@@ -17,6 +20,8 @@ from analysis.errors import UnknownName
 from analysis.generation.files import storage_sentence
 from analysis.generation.originals import MAXIMUM_ENLARGEMENT
 from analysis.generation.shards import METRIC_NAME
+from analysis.labels.conflicts import conflicts
+from analysis.persons.sentinels import CUE_CONFLICT, SENTINELS, Sentinel
 from analysis.visual_change.coverage import coverage_report
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -30,9 +35,58 @@ from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sets import changes_of, image_ids_of, making_of
-from humanexp.stimuli.services.manifest import write_manifest
-from humanexp.stimuli.services.person_sentinels import check_sentinels, families_of
+from humanexp.stimuli.services.set_files import write_manifest
 from humanexp.stimuli.services.sources import freeze_source_set
+
+
+def made_families() -> list[Sentinel]:
+    """Families whose pictures are made from a set's own."""
+    return [sentinel for sentinel in SENTINELS.values() if sentinel.make is not None]
+
+
+def families_of(made: Sequence[str], cue_conflicts: SourceSet | None) -> list[str]:
+    """The families of a set, by name."""
+    return sorted({*made, *([CUE_CONFLICT.name] if cue_conflicts is not None else [])})
+
+
+def check_sentinels(source_set: SourceSet, made: Sequence[str], cue_conflicts: SourceSet | None) -> None:
+    """Refuse families that cannot be made, and pictures that are no cue conflicts, with the field at fault."""
+    known = [sentinel.name for sentinel in made_families()]
+    unknown = [name for name in made if name not in known or name in CORRUPTIONS]
+    if unknown:
+        raise InvalidRequest(
+            f"No sentinels of persons of the family {unknown[0]!r} are made here: choose from {', '.join(known)}.",
+            fields={"person_families": f"one of {', '.join(known)}"},
+        )
+    if cue_conflicts is not None:
+        _check_conflicts(source_set, cue_conflicts)
+
+
+def _check_conflicts(source_set: SourceSet, cue_conflicts: SourceSet) -> None:
+    pictures = list(cue_conflicts.images.order_by("key").values_list("key", "category"))
+    shapes, _, are_conflicts = conflicts(np.array([key for key, _ in pictures], dtype=np.str_))
+    if not are_conflicts.any():
+        raise _refused(
+            f"No picture of {cue_conflicts} is a cue conflict by its name. Name the files like cat3-elephant1.png "
+            "(shape, then texture), and import them again under another name."
+        )
+    for (key, category), shape, is_conflict in zip(pictures, shapes.tolist(), are_conflicts.tolist(), strict=True):
+        if is_conflict and shape != category:
+            raise _refused(
+                f"{key} has the shape {shape} by its name, but was imported as {category}: put cue conflicts into the "
+                "folder of their shape, and import them again under another name."
+            )
+    shared = cue_conflicts.images.filter(key__in=source_set.images.values("key")).order_by("key").first()
+    if shared is not None:
+        raise _refused(
+            f"The picture {shared.key} is in both {source_set} and {cue_conflicts}: choose a set of cue conflicts "
+            "that shares no name with the pictures."
+        )
+
+
+def _refused(sentence: str) -> InvalidRequest:
+    return InvalidRequest(sentence, fields={"cue_conflicts": sentence})
+
 
 JOB_KIND = "stimuli.generate"
 DELETION_KIND = "stimuli.delete"

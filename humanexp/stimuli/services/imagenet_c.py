@@ -27,12 +27,7 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.jobs.selectors import latest_for
-from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
-from humanexp.stimuli.selectors.sets import digests_of_originals, originals_by_key
-from humanexp.stimuli.services.generated_sets import close_folder, folder_of, open_folder, stored_as_made
-from humanexp.stimuli.services.generation import SIZES_PX, complete_stimulus_set, shown_side_px, smaller_than
-from humanexp.stimuli.services.sources import freeze_source_set
-from humanexp.stimuli.sources.imagenet_c_layout import (
+from humanexp.stimuli.imagenet_c_layout import (
     LevelFolder,
     MatchedPictures,
     Originals,
@@ -40,6 +35,11 @@ from humanexp.stimuli.sources.imagenet_c_layout import (
     find_level_folders,
     matched_pictures,
 )
+from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
+from humanexp.stimuli.selectors.sets import digests_of_originals, originals_by_key
+from humanexp.stimuli.services.generated_sets import close_folder, folder_of, open_folder, stored_as_made
+from humanexp.stimuli.services.generation import SIZES_PX, complete_stimulus_set, shown_side_px, smaller_than
+from humanexp.stimuli.services.sources import freeze_source_set
 
 IMPORT_JOB_KIND = "stimuli.import_imagenet_c"
 #: Originals whose weakest pictures are compared with them before anything is written.

@@ -28,12 +28,18 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
+from humanexp.stimuli.layouts import find_files, find_files_of_table
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.import_report import Collection, ImportOrder, ImportReport, Incoming
-from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource
-from humanexp.stimuli.sources.folders import ArchiveSource, FolderSource, is_archive
-from humanexp.stimuli.sources.layouts import find_files, find_files_of_table
-from humanexp.stimuli.sources.storage import StorageSource
+from humanexp.stimuli.services.sources import Collection, ImportOrder, ImportReport, Incoming
+from humanexp.stimuli.sources import (
+    ArchiveSource,
+    FolderSource,
+    FoundFiles,
+    LabelledFile,
+    PictureSource,
+    StorageSource,
+    is_archive,
+)
 
 #: Files that one call looks at, and calls that are under way: what an import holds on top of its list of names.
 _FILES_PER_CALL = 16

@@ -28,8 +28,7 @@ from humanexp.stimuli.services.generated_sets import close_folder, open_folder
 from humanexp.stimuli.services.generation import complete_stimulus_set, store_stimuli
 from humanexp.stimuli.services.importing import check_new_set_name
 from humanexp.stimuli.services.sources import freeze_source_set
-from humanexp.stimuli.sources.base import PictureSource
-from humanexp.stimuli.sources.folders import ArchiveSource, FolderSource, is_archive
+from humanexp.stimuli.sources import ArchiveSource, FolderSource, PictureSource, is_archive
 
 _COPIED_AT_ONCE = 1 << 20
 

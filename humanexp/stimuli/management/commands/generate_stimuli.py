@@ -14,8 +14,7 @@ from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 from humanexp.stimuli.selectors.sets import find_stimulus_set
 from humanexp.stimuli.selectors.sources import source_set_by_name
 from humanexp.stimuli.services import generation
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
-from humanexp.stimuli.services.person_sentinels import made_families
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, made_families, start_generation
 
 
 class Command(OwnedCommand):

@@ -8,10 +8,9 @@ from django.core.management.base import CommandParser
 
 from humanexp.core.commands import OwnedCommand, ProgressLine
 from humanexp.stimuli.selectors.sources import answers_for
-from humanexp.stimuli.services.import_report import ImportOrder, ImportReport
 from humanexp.stimuli.services.importing import import_images
-from humanexp.stimuli.sources.base import PictureSource
-from humanexp.stimuli.sources.storage import StorageSource
+from humanexp.stimuli.services.sources import ImportOrder, ImportReport
+from humanexp.stimuli.sources import PictureSource, StorageSource
 
 _TOLD = 20
 

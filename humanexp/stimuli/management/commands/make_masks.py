@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from analysis.masks import MASKS
 from humanexp.core.commands import RefusableCommand
-from humanexp.stimuli.services.mask_files import write_masks
+from humanexp.stimuli.services.set_files import write_masks
 
 
 class Command(RefusableCommand):

@@ -8,7 +8,7 @@ from analysis.generation.verification import Named
 from humanexp.core.commands import RefusableCommand
 from humanexp.stimuli.models import Sampling
 from humanexp.stimuli.selectors.sets import stimulus_set_by_name
-from humanexp.stimuli.services.verification import verify_stimuli
+from humanexp.stimuli.services.generated_sets import verify_stimuli
 
 _NAMES_TOLD = 5
 

@@ -1,4 +1,4 @@
-"""Sources of pictures as folders and archives."""
+"""Where pictures come from: a folder, an archive, or the storage that the setting PICTURES_STORAGE names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,125 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.storage import InvalidStorageError, storages
+
+from analysis.errors import install
+from analysis.file_names import composed
+from analysis.generation.originals import MAXIMUM_BYTES
 from humanexp.core.errors import InputRefused
-from humanexp.stimuli.sources.base import PictureSource, readable, told
+
+#: Names in one sentence; the rest is counted.
+NAMES_TOLD = 5
+
+
+@dataclass(frozen=True)
+class LabelledFile:
+    #: path within the source, parts separated by slashes
+    name: str
+    category: str
+    #: WordNet id, where the source names it
+    wnid: str = ""
+
+
+@dataclass(frozen=True)
+class FoundFiles:
+    files: list[LabelledFile]
+    #: what was left out, one sentence each
+    ignored: list[str] = field(default_factory=list)
+
+
+class PictureSource(ABC):
+    """A tree of files."""
+
+    #: what messages call it, and the provenance where none is given
+    title: str
+
+    def __init__(self) -> None:
+        self._spellings: dict[str, Spellings] = {}
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Paths of all files within it, sorted, parts separated by slashes."""
+
+    def ignored(self) -> list[str]:
+        """What stands in it and is no file to be looked at, one sentence each."""
+        return []
+
+    @abstractmethod
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """The bytes of one file.
+
+        Raises
+        ------
+        InputRefused
+            If there is no such file, or it cannot be read.
+        """
+
+    @abstractmethod
+    def names_in(self, folder: str) -> Iterable[str]:
+        """Last names of the files and folders in one of its folders; nothing where there is no such folder."""
+
+    def as_written(self, name: str) -> str:
+        """The name of a file as it stands here: a list may write an accent as one character, a system as two.
+
+        Raises
+        ------
+        InputRefused
+            If two files or folders differ by that alone.
+        """
+        if name.isascii():
+            return name
+        place = PurePosixPath()
+        for part in PurePosixPath(name).parts:
+            folder = place.as_posix()
+            if not part.isascii() and folder not in self._spellings:
+                self._spellings[folder] = Spellings(self.names_in(folder), title=self.title)
+            place /= part if part.isascii() else self._spellings[folder].of(part)
+        return place.as_posix()
+
+    def beside(self, name: str) -> str:
+        """Text of a small file that lies beside the source, outside of it; empty where there is none."""
+        return ""
+
+    def close(self) -> None:  # noqa: B027  most sources keep nothing open
+        """Let go of what is open."""
+
+
+class Spellings:
+    """Names, found by their composed form (NFC)."""
+
+    def __init__(self, names: Iterable[str], *, title: str) -> None:
+        self._by_form: dict[str, str] = {}
+        for name in names:
+            if self._by_form.setdefault(composed(name), name) != name:
+                raise InputRefused(
+                    f"{title}: two names read {readable(composed(name))} and differ only in how the accent is stored "
+                    "(one character or two). Rename one of them."
+                )
+
+    def of(self, name: str) -> str:
+        """The name among them; as given where there is none."""
+        return self._by_form.get(composed(name), name)
+
+
+def told(names: list[str]) -> str:
+    """The first names, for a sentence."""
+    return ", ".join(names[:NAMES_TOLD]) + (f" and {len(names) - NAMES_TOLD} more" if len(names) > NAMES_TOLD else "")
+
+
+def readable(name: str) -> str:
+    """A file's name as it can be stored and shown: no control characters, no undecodable bytes."""
+    text = name.encode("utf-8", "replace").decode("utf-8")
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 
 class FolderSource(PictureSource):
@@ -203,3 +315,104 @@ def is_archive(path: Path) -> bool:
         return True
     with path.open("rb") as stream:
         return stream.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+
+
+#: Name in Django's STORAGES.
+ALIAS = "pictures"
+_UNSET = "No storage is set: set PICTURES_STORAGE, for example to s3://bucket?region=eu-central-1."
+
+
+def is_storage_configured() -> bool:
+    return ALIAS in settings.STORAGES
+
+
+class StorageSource(PictureSource):
+    """All files under a prefix of the configured storage, which keeps its connections for the next import."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        if not is_storage_configured():
+            raise InputRefused(_UNSET)
+        self.prefix = prefix.strip("/")
+        self._storage: Any = _open_storage()
+        self.title = f"{settings.PICTURES_STORAGE.split('?')[0].rstrip('/')}/{self.prefix}"
+
+    def names(self) -> list[str]:
+        with self._telling():
+            names = sorted(self._walk(self.prefix))
+        if not names:
+            raise InputRefused(
+                f"{self.title}: there is nothing under this prefix. Check its spelling and its capitals."
+            )
+        return names
+
+    def names_in(self, folder: str) -> list[str]:
+        with self._telling():
+            folders, files = self._storage.listdir(self._key("" if folder == "." else folder))
+        return [*folders, *files]
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        with self._telling(name), self._storage.open(self._key(name), "rb") as stream:
+            if stream.size > MAXIMUM_BYTES:  # told by the answer that opened it, before a byte is fetched
+                raise InputRefused(f"{name}: over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
+            yield stream
+
+    def _key(self, name: str) -> str:
+        return "/".join(part for part in (self.prefix, name) if part)
+
+    def _walk(self, folder: str) -> Iterator[str]:
+        """Names relative to the prefix."""
+        folders, files = self._storage.listdir(folder)
+        for name in files:
+            if name not in ("", "."):  # some programs store an empty object in a folder's place
+                yield f"{folder}/{name}"[len(self.prefix) :].lstrip("/")
+        for name in folders:
+            yield from self._walk(f"{folder}/{name}" if folder else name)
+
+    @contextmanager
+    def _telling(self, name: str = "") -> Iterator[None]:
+        """Every failure of the other side becomes a sentence."""
+        from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+        try:
+            yield
+        except NoCredentialsError as error:
+            raise InputRefused(
+                f"{self.title}: there are no access keys. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+            ) from error
+        except ClientError as error:
+            raise InputRefused(f"{self.title}: {_SENTENCES.get(_code(error), _other(error))}") from error
+        except BotoCoreError as error:
+            raise InputRefused(
+                f"{self.title}: the storage does not answer ({error}). Check PICTURES_STORAGE."
+            ) from error
+        except FileNotFoundError as error:
+            raise InputRefused(f"{name or self.title}: there is no such file in {self.title}.") from error
+
+
+_SENTENCES = {
+    "NoSuchBucket": "there is no such bucket. Check PICTURES_STORAGE.",
+    "AccessDenied": "the access keys may not read there. Ask the owner of the bucket.",
+    "403": "the access keys may not read there. Ask the owner of the bucket.",
+    "InvalidAccessKeyId": "the storage does not know these access keys. Check AWS_ACCESS_KEY_ID.",
+    "SignatureDoesNotMatch": "the secret access key is wrong. Check AWS_SECRET_ACCESS_KEY.",
+    "PermanentRedirect": "the bucket is in another region. Add ?region=... to PICTURES_STORAGE.",
+}
+
+
+def _code(error: Any) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _other(error: Any) -> str:
+    return f"the storage refuses ({_code(error)}: {error.response.get('Error', {}).get('Message', '')})."
+
+
+def _open_storage() -> Any:
+    try:
+        return storages[ALIAS]
+    except (InvalidStorageError, ImproperlyConfigured, ImportError) as error:
+        raise InputRefused(
+            f"The storage of PICTURES_STORAGE cannot be used ({error}). If a package is missing: {install('s3')}."
+        ) from error

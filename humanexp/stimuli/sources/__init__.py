@@ -1,1 +1,0 @@
-"""Where pictures come from: a folder, an archive, a storage; and which of their files are pictures of what."""
