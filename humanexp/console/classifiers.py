@@ -28,7 +28,7 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
 from humanexp.participation.sessions import session_counts
 from humanexp.results.charts.agreement import benchmark_table
-from humanexp.results.services.importing import import_trials
+from humanexp.results.services import import_trials
 from humanexp.studies.models import Study
 
 if TYPE_CHECKING:

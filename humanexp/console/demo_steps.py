@@ -32,7 +32,7 @@ from humanexp.ledger.settlement import settle
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
-from humanexp.results.services.analysing import request_analysis
+from humanexp.results.services import request_analysis
 from humanexp.screening.services import judge_study
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX

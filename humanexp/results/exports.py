@@ -19,9 +19,8 @@ from analysis.tables.trials import ANSWERS, TRIALS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.results.charts.curves import sheet_names, sheet_of
-from humanexp.results.inclusion import withdrawn_sentence
 from humanexp.results.models import AnalysisRun
-from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_since
+from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_sentence, withdrawn_since
 from humanexp.results.tables import (
     CHUNK,
     analysis_settings,

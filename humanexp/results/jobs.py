@@ -6,11 +6,10 @@ from pydantic import JsonValue
 
 from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
-from humanexp.results.inclusion import Selection
 from humanexp.results.models import AnalysisRun
-from humanexp.results.selectors import ANALYSE, REPORT
-from humanexp.results.services.analysing import run_analysis
-from humanexp.results.services.reporting import write_report
+from humanexp.results.report import write_report
+from humanexp.results.selectors import ANALYSE, REPORT, Selection
+from humanexp.results.services import run_analysis
 from humanexp.studies.models import Study
 
 

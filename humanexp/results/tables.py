@@ -1,12 +1,13 @@
-"""What goes into an analysis: trials with verdicts, predictions, sessions and stimuli."""
+"""What goes into an analysis: trials with verdicts, predictions, sessions and stimuli; and studies in one table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from analysis.study.analysis_plan import AnalysisPlan
 from humanexp.core.batches import batches_of
+from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.selectors import answers_for, predictions_for
 from humanexp.participation.answers import iter_trial_rows, unfetched_answers
@@ -23,6 +24,9 @@ from humanexp.studies.selectors import configuration_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from analysis.findings.model.agreement import AverageObserver
+    from analysis.findings.observations import Observations
 
 
 #: Reason of sessions that the plan does not count although the rules accept them.
@@ -313,3 +317,32 @@ def _on_published_pictures(study: Study, made: pd.DataFrame, taken: set[str]) ->
     rows["classifier"] = rows["classifier"].map(lambda name: f"{name} (here)" if name in taken else name)
     rows["correct"] = rows["response"] == rows["category"]
     return rows
+
+
+def imported_studies() -> list[Study]:
+    """All studies of imported trials, by name."""
+    return list(Study.objects.filter(origin=Origin.IMPORTED).select_related("stimulus_set").order_by("slug"))
+
+
+def pooled_standings(studies: Sequence[Study], *, seed: int = 0) -> tuple[AverageObserver, ...]:
+    """People and models on average over the published conditions of these studies."""
+    from analysis.findings.benchmark import benchmark_table
+
+    if not studies:
+        raise InvalidRequest("There are no imported trials: import some with import_trials.")
+    collected = [study.slug for study in studies if study.origin != Origin.IMPORTED]
+    if collected:
+        raise InvalidRequest(
+            f"{', '.join(collected)}: the trials were collected here and have no published conditions."
+        )
+    return benchmark_table({study.slug: _answers(study) for study in studies}, seed=seed)
+
+
+def _answers(study: Study) -> tuple[Observations, Observations]:
+    """By published condition, also where visual change was measured."""
+    from analysis.findings.observations import read_predictions, read_trials
+
+    trials, predictions = trials_of(study), predictions_of(study)
+    for frame in (trials, predictions):
+        frame["visual_change"] = frame["visual_change"].where(frame["condition"].isna())
+    return read_trials(trials), read_predictions(predictions)[0]

@@ -28,8 +28,8 @@ from humanexp.recruiting.extension import extend, prolong, stop, stop_campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.people import notify
 from humanexp.recruiting.ways_back import make_personal_link, release
-from humanexp.results.services.analysing import freeze_analysis_plan, request_analysis
-from humanexp.results.services.reporting import request_report
+from humanexp.results.report import request_report
+from humanexp.results.services import freeze_analysis_plan, request_analysis
 from humanexp.screening.services import decide, judge_soon, return_to_rules
 from humanexp.studies import services
 from humanexp.studies.models import Role, Study

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from humanexp.results.models import AnalysisRun
-from humanexp.results.services.importing import import_trials
+from humanexp.results.services import import_trials
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from humanexp.console.overview import way_of
 from humanexp.core.models import User
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Participant, Response, Session
-from humanexp.results.services.analysing import run_analysis
+from humanexp.results.services import run_analysis
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Population, Study, StudyState
 from tests.factories import draft_study, make_stimulus_set

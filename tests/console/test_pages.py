@@ -14,7 +14,7 @@ from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Session, SessionState
 from humanexp.participation.tallies import BinCount, bars as bars_of
 from humanexp.results import selectors
-from humanexp.results.services.analysing import run_analysis
+from humanexp.results.services import run_analysis
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Study, StudyState
 from humanexp.studies.selectors import subject_of
@@ -157,7 +157,7 @@ def test_the_partial_comes_without_the_page_around_it(researcher: Client, study:
 def test_an_imported_study_has_its_trials_instead_of_sessions(researcher: Client, user: User, tmp_path: object) -> None:
     from pathlib import Path
 
-    from humanexp.results.services.importing import import_trials
+    from humanexp.results.services import import_trials
 
     path = Path(str(tmp_path)) / "trials.csv"
     path.write_text(

@@ -25,7 +25,7 @@ from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.results.selectors import findings
-from humanexp.results.services.analysing import run_analysis
+from humanexp.results.services import run_analysis
 from tests.counterfactuals.networks import CLEAN, ROBUST
 from tests.results.collected import make_predictions, make_study
 

@@ -8,7 +8,7 @@ from django.test import Client
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.results.models import AnalysisRun
-from humanexp.results.services.analysing import run_analysis
+from humanexp.results.services import run_analysis
 from humanexp.screening.services import judge_study
 from humanexp.studies.models import Study
 from tests.results.collected import make_predictions, make_study

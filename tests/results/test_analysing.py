@@ -13,7 +13,7 @@ from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response, Session
 from humanexp.results import selectors, tables
 from humanexp.results.models import AnalysisRun
-from humanexp.results.services.analysing import request_analysis, run_analysis
+from humanexp.results.services import request_analysis, run_analysis
 from humanexp.screening.services import decide, judge_study
 from humanexp.studies.models import Study, StudyFamily
 from tests.results.collected import SESSIONS, TRIALS_EACH, make_predictions

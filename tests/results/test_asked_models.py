@@ -18,9 +18,8 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.evaluations import delete
 from humanexp.results import selectors
-from humanexp.results.inclusion import asked_flow_of
-from humanexp.results.report import document_of
-from humanexp.results.services.reporting import report_facts
+from humanexp.results.report import document_of, report_facts
+from humanexp.results.selectors import asked_flow_of
 from humanexp.studies.models import Study
 from tests.evaluations.fake_model import FakeModel
 from tests.evaluations.test_asking import asked, truth_of

@@ -18,8 +18,7 @@ from humanexp.results.charts.chart import conditions_of, figure_names
 from humanexp.results.charts.registry import chart_of
 from humanexp.results.models import AnalysisRun
 from humanexp.results.pages.dashboard import dashboard_of, panel_of
-from humanexp.results.report import document_of
-from humanexp.results.services.reporting import report_facts
+from humanexp.results.report import document_of, report_facts
 from humanexp.screening.services import decide
 from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS
@@ -79,7 +78,7 @@ def test_both_indices_are_written_out_as_the_glossary_has_them(
 
 @pytest.mark.verify
 def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, user: User) -> None:
-    from humanexp.results.services.analysing import run_analysis
+    from humanexp.results.services import run_analysis
 
     session = Session.objects.filter(study=study).first()
     assert session is not None

@@ -19,7 +19,7 @@ from analysis.tables import SCHEMAS
 from humanexp.participation.models import Participant, Session, SessionState
 from humanexp.results import selectors
 from humanexp.results.models import AnalysisRun
-from humanexp.results.services.analysing import freeze_analysis_plan
+from humanexp.results.services import freeze_analysis_plan
 from humanexp.stimuli.models import SourceImage
 from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS

@@ -11,7 +11,7 @@ from analysis.errors import TableRefused
 from analysis.findings.analysing import analyse
 from humanexp.core.storage import media_path
 from humanexp.results import tables
-from humanexp.results.services.analysing import run_analysis
+from humanexp.results.services import run_analysis
 from humanexp.studies.models import Study
 from tests.results.collected import make_predictions
 

@@ -8,8 +8,8 @@ from analysis.findings.sensitivity import inclusion_flow
 from humanexp.core import clock
 from humanexp.participation.models import SetUp
 from humanexp.results import tables
-from humanexp.results.inclusion import flow_of
-from humanexp.results.services.analysing import run_analysis
+from humanexp.results.selectors import flow_of
+from humanexp.results.services import run_analysis
 from humanexp.screening.services import judge_study
 from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS

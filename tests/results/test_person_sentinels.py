@@ -22,7 +22,7 @@ from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Response, Session
 from humanexp.participation.openings import mark_submitted
 from humanexp.results.exports import export_study
-from humanexp.results.inclusion import flow_of
+from humanexp.results.selectors import flow_of
 from humanexp.results.tables import analysis_settings, analysis_tables, predictions_of
 from humanexp.screening.models import Verdict
 from humanexp.screening.services import judge_session

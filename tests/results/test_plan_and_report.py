@@ -21,13 +21,11 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response
-from humanexp.results import selectors
+from humanexp.results import report, selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
-from humanexp.results.report import document_of
-from humanexp.results.services import reporting
-from humanexp.results.services.analysing import freeze_analysis_plan, plan_as_it_stands
-from humanexp.results.services.reporting import write_report
+from humanexp.results.report import document_of, write_report
+from humanexp.results.services import freeze_analysis_plan, plan_as_it_stands
 from humanexp.studies.models import Origin, Population, Study
 from tests.results.large import large_findings
 
@@ -43,7 +41,7 @@ def test_the_plan_is_frozen_once_with_the_digest_that_was_shown(researcher: Clie
     assert researcher.post(address, {"confirmed": "on"}).status_code == 302
     plan = selectors.plan_of(study)
     assert plan is not None and plan.digest == digest and plan.answers_before == 0
-    assert "before the first answer" in reporting.plan_sentences(plan)[0]
+    assert "before the first answer" in report.plan_sentences(plan)[0]
     with pytest.raises(Conflict, match="frozen already"):
         freeze_analysis_plan(study=study)
 
@@ -52,7 +50,7 @@ def test_a_plan_after_the_first_answers_says_so(study: Study) -> None:
     plan = freeze_analysis_plan(study=study)
     count = Response.objects.count()
     assert plan.answers_before == count
-    assert f"when {count} answers were stored" in reporting.plan_sentences(plan)[0]
+    assert f"when {count} answers were stored" in report.plan_sentences(plan)[0]
 
 
 def test_published_trials_have_no_plan(study: Study) -> None:
@@ -76,7 +74,7 @@ def test_a_plan_that_was_changed_in_the_database_is_noticed(study: Study) -> Non
     plan = freeze_analysis_plan(study=study)
     plan.content["analysis"]["margin"] = 0.5
     with pytest.raises(InvalidInput, match="changed after it was frozen"):
-        reporting.frozen_plan(plan)
+        report.frozen_plan(plan)
 
 
 def test_the_methods_carry_the_numbers_and_can_be_copied(
@@ -118,7 +116,7 @@ def test_what_stands_before_the_appendix_fits_eight_pages(study: Study, analysed
     """Three corruptions, two models, two measures; every method and version, and a frozen plan."""
     freeze_analysis_plan(study=study)
     found = Findings.model_validate(large_findings(corruptions=3, models=2))
-    document = document_of(found, reporting.report_facts(analysed))
+    document = document_of(found, report.report_facts(analysed))
     titles = [section.title for section in document.sections]
     start = next(place for place, title in enumerate(titles) if title.startswith("Appendix"))
     assert all(title.startswith("Appendix") for title in titles[start:])
@@ -134,10 +132,10 @@ def test_what_stands_before_the_appendix_fits_eight_pages(study: Study, analysed
 def test_scripted_participants_are_called_that_wherever_results_are_told(
     study: Study, analysed: AnalysisRun, tmp_path: Path
 ) -> None:
-    assert "scripted" not in str(reporting.report_facts(analysed).methods)
+    assert "scripted" not in str(report.report_facts(analysed).methods)
     Study.objects.filter(pk=study.pk).update(population=Population.SCRIPTED)
     run = AnalysisRun.objects.get(pk=analysed.pk)
-    facts = reporting.report_facts(run)
+    facts = report.report_facts(run)
     methods = dict(facts.methods)["Participants"]
     assert methods.startswith("The participants were scripted: programs answered, and no person took part.")
     assert "answers of" in methods and "scripted participants." in methods and " people." not in methods.split("\n")[-1]

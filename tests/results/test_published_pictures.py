@@ -22,8 +22,8 @@ from analysis.labels.files import default_labels
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.results import selectors, tables
-from humanexp.results.benchmark import pooled_standings
 from humanexp.results.models import TrialImport
+from humanexp.results.tables import pooled_standings
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.studies.models import Study
 
@@ -356,7 +356,7 @@ def test_nine_published_models_stand_next_to_ten_people() -> None:
 
 def test_a_stranger_attaches_nothing(trials: list[Path], pictures: Path) -> None:
     from humanexp.core.errors import NotAllowed
-    from humanexp.results.services.importing import attach_pictures
+    from humanexp.results.services import attach_pictures
 
     run("import_trials", *trials, "--study", "edges")
     with pytest.raises(NotAllowed):

@@ -24,9 +24,8 @@ from humanexp.participation.models import Session
 from humanexp.results import selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
-from humanexp.results.report import document_of
-from humanexp.results.services.analysing import freeze_analysis_plan, run_analysis
-from humanexp.results.services.reporting import deviations_of, methods_of, report_facts
+from humanexp.results.report import deviations_of, document_of, methods_of, report_facts
+from humanexp.results.services import freeze_analysis_plan, run_analysis
 from humanexp.studies.models import Study
 from tests.analysis.findings.test_recruiters import QUICK, from_two, sent, tables
 from tests.markup import words

@@ -21,8 +21,7 @@ from humanexp.results import selectors
 from humanexp.results.charts import registry
 from humanexp.results.charts.registry import chart_of, choices_of
 from humanexp.results.models import AnalysisRun
-from humanexp.results.report import document_of
-from humanexp.results.services.reporting import report_facts
+from humanexp.results.report import document_of, report_facts
 from humanexp.studies.models import Role, Study, StudyMembership
 from tests.analysis.figures.series import series_of
 from tests.analysis.findings.examples import like, told_apart

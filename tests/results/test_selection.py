@@ -15,10 +15,10 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response, Session
 from humanexp.results import selectors, tables
-from humanexp.results.inclusion import Selection
 from humanexp.results.models import AnalysisPlan, AnalysisRun
-from humanexp.results.services.analysing import run_analysis
-from humanexp.results.services.reporting import choice_of
+from humanexp.results.report import choice_of
+from humanexp.results.selectors import Selection
+from humanexp.results.services import run_analysis
 from humanexp.screening.services import decide, judge_study
 from humanexp.studies.models import Study
 from tests.results.collected import CORRUPTIONS

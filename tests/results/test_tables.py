@@ -16,7 +16,7 @@ from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Session, SessionState
 from humanexp.results import selectors, tables
 from humanexp.results.exports import export_study
-from humanexp.results.services.analysing import freeze_analysis_plan, run_analysis, study_snapshot
+from humanexp.results.services import freeze_analysis_plan, run_analysis, study_snapshot
 from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet
 from humanexp.studies.models import Study

@@ -15,11 +15,10 @@ from analysis.findings.__main__ import main
 from humanexp.participation.endings import undo_withdrawal
 from humanexp.participation.models import Session, SessionState
 from humanexp.participation.openings import withdraw_session
-from humanexp.results import selectors
+from humanexp.results import report, selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
-from humanexp.results.services import reporting
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +53,7 @@ def test_report_and_exported_findings_say_so(
 ) -> None:
     def told() -> tuple[bool, object, object, bool]:
         run = AnalysisRun.objects.get(pk=analysed.pk)
-        abstract = document_of(selectors.findings(run), reporting.report_facts(run)).abstract
+        abstract = document_of(selectors.findings(run), report.report_facts(run)).abstract
         export_study(study, tmp_path)
         downloaded = researcher.get(reverse("results:findings", args=[study.slug])).json()
         return (

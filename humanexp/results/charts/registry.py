@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts import (
-    agreement,
-    answers,
-    beyond_curves,
-    checks,
-    curves,
-    indices,
-    people,
-    similarity,
-)
+from humanexp.results.charts import agreement, answers, beyond_curves, curves, indices, people, similarity
 from humanexp.results.charts.chart import Chart, ChartChoice, Family
 
 FAMILIES: dict[str, Family] = {
@@ -34,8 +25,8 @@ FAMILIES: dict[str, Family] = {
         answers.CONFUSION,
         answers.TIMES,
         people.PARTICIPANTS,
-        checks.VALIDATION,
-        checks.SENSITIVITY,
+        beyond_curves.VALIDATION,
+        beyond_curves.SENSITIVITY,
         people.RECRUITERS,
         people.PERSONS,
     )

@@ -10,7 +10,7 @@ from humanexp.console.terminal_report import print_summary
 from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.ledger.figures import payment_summary
 from humanexp.results import selectors
-from humanexp.results.services.analysing import run_analysis
+from humanexp.results.services import run_analysis
 from humanexp.studies.selectors import study_by_slug
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from humanexp.core.commands import RefusableCommand
-from humanexp.results.services.importing import attach_pictures
+from humanexp.results.services import attach_pictures
 from humanexp.studies.selectors import study_by_slug
 
 

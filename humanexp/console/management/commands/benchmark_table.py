@@ -7,7 +7,7 @@ from typing import Any
 
 from humanexp.console.terminal_report import print_standings
 from humanexp.core.commands import RefusableCommand, check_folder
-from humanexp.results.benchmark import imported_studies, pooled_standings
+from humanexp.results.tables import imported_studies, pooled_standings
 from humanexp.studies.selectors import study_by_slug
 
 

@@ -10,7 +10,7 @@ from analysis.errors import AnalysisError
 from analysis.trial_meaning import PER_SECOND
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.errors import ApplicationError
-from humanexp.results.services.importing import import_trials
+from humanexp.results.services import import_trials
 
 
 class Command(OwnedCommand):

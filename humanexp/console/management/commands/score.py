@@ -14,7 +14,7 @@ from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.evaluations.services.evaluations import How
 from humanexp.evaluations.services.observers import is_asked
 from humanexp.evaluations.specs import default_name
-from humanexp.results.benchmark import pooled_standings
+from humanexp.results.tables import pooled_standings
 
 
 class Command(RefusableCommand):

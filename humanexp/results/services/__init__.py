@@ -1,1 +1,0 @@
-"""Writes of results: imports, analysis runs, frozen plans, reports."""
