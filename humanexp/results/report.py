@@ -47,7 +47,7 @@ from humanexp.studies.models import Action, Population, Study
 from humanexp.studies.selectors import subject_of
 
 if TYPE_CHECKING:
-    from analysis.reporting.methods import Paragraph
+    from analysis.reporting import methods
     from analysis.reporting.plan import Deviation, FrozenPlan
 
 
@@ -339,7 +339,7 @@ def choice_of(run: AnalysisRun, plan: AnalysisPlan | None, departures: Sequence[
     return CountedSessions(title="As planned", detail="")
 
 
-def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:
+def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[methods.Paragraph]:
     """The methods in words: what the findings hold, and what the house knows of plan and networks beside them."""
     from analysis.reporting.methods import methods_paragraphs
 
