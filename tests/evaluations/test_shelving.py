@@ -190,7 +190,7 @@ def test_a_model_that_does_not_answer_as_described_is_refused_and_its_name_is_fr
 
 
 def test_a_file_that_is_too_large_is_refused(lab: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelving, "MOST_MB", 0.00001)
+    monkeypatch.setattr(shelving, "MOST_MODEL_MB", 0.00001)
     answer = sent(lab, b"\x08" * 100)
     assert answer.status_code == 422 and "larger than" in answer.content.decode() and leftovers() == []
 

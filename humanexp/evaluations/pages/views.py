@@ -62,7 +62,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def upload(request: HttpRequest) -> HttpResponse:
     """Examine a table of predictions, and show what was understood or all that is wrong with it."""
     form = TableForm(request.POST or None, request.FILES or None)
-    context: dict[str, Any] = _limited(form, "table", uploads.MOST_MB)
+    context: dict[str, Any] = _limited(form, "table", uploads.MOST_TABLE_MB)
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
         try:
@@ -91,7 +91,7 @@ def upload_model(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, "The model is being checked. It will be on the shelf once that is done.")
             return redirect("evaluations:classifiers")
-    context = _limited(form, "model", shelving.MOST_MB)
+    context = _limited(form, "model", shelving.MOST_MODEL_MB)
     return render(request, "evaluations/upload_model.html", context, status=422 if form.is_bound else 200)
 
 

@@ -28,12 +28,12 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 
 CHECK_KIND = "evaluations.check_model"
-MOST_MB = 1000
+MOST_MODEL_MB = 1000
 #: The picture that a network is tried out with, in the size of the usual protocol.
 _SIZE_PX = 224
-_WAITING = "evaluations/models"
+_MODELS_WAITING = "evaluations/models"
 #: What a check that was cancelled left behind is forgotten after this long.
-_KEPT_S = 7 * 24 * 3600
+_MODELS_KEPT_S = 7 * 24 * 3600
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,59}")
 
 
@@ -48,12 +48,12 @@ def receive(
         name=name, description=dict(description), lab_id=ownership.lab_of(by), created_by=by, size=file.size or 0
     )
     _check_name(name)
-    if row.size > MOST_MB * 10**6:
-        raise InputRefused(f"{file.name} is larger than {MOST_MB} MB: put it into the server's shelf yourself.")
-    waiting = media_path(_WAITING)
+    if row.size > MOST_MODEL_MB * 10**6:
+        raise InputRefused(f"{file.name} is larger than {MOST_MODEL_MB} MB: put it into the server's shelf yourself.")
+    waiting = media_path(_MODELS_WAITING)
     waiting.mkdir(parents=True, exist_ok=True)
-    sweep((path for path in waiting.rglob("*") if path.is_file()), older_than_s=_KEPT_S)
-    file_store.forget_left(_WAITING, older_than_s=_KEPT_S)
+    sweep((path for path in waiting.rglob("*") if path.is_file()), older_than_s=_MODELS_KEPT_S)
+    file_store.forget_left(_MODELS_WAITING, older_than_s=_MODELS_KEPT_S)
     written = waiting / f".{time.monotonic_ns()}"
     try:
         row.sha256 = _written(file, written)

@@ -24,7 +24,7 @@ from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.sets import stimuli_of_curves
 
 SUFFIXES = (".csv", ".parquet")
-MOST_MB = 200
+MOST_TABLE_MB = 200
 _MOST_MAPPING = 5 * 10**6
 #: A table that was shown and never confirmed is forgotten after this long.
 _KEPT_S = 24 * 3600
@@ -41,8 +41,10 @@ def examine(*, stimulus_set: StimulusSet, table: UploadedFile[Any]) -> tuple[Tab
     suffix = Path(str(table.name)).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputRefused(f"{table.name}: tables of predictions are .csv or .parquet files.")
-    if (table.size or 0) > MOST_MB * 10**6:
-        raise InputRefused(f"{table.name} is larger than {MOST_MB} MB: use manage.py evaluate --classifier table:FILE.")
+    if (table.size or 0) > MOST_TABLE_MB * 10**6:
+        raise InputRefused(
+            f"{table.name} is larger than {MOST_TABLE_MB} MB: use manage.py evaluate --classifier table:FILE."
+        )
     folder = media_path(_WAITING)
     folder.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
