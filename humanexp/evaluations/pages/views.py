@@ -32,8 +32,8 @@ def classifiers(request: HttpRequest) -> HttpResponse:
         "rows": classifier_list.rows_of(list(selectors.all_runs())),
         "retrainings": classifier_list.rows_of(list(selectors.all_retrainings())),
         "paper_models": PAPER_MODELS,
-        "packaged": (packaged := classifier_list.packaged()),
-        "all_packaged": all(is_installed for _spec, is_installed in packaged),
+        "packaged": (shipped := classifier_list.packaged()),
+        "all_packaged": all(is_installed for _spec, is_installed in shipped),
         "install": onnx_network.INSTALL,
         "uploaded": classifier_list.rows_of(list(selectors.all_uploaded_models())),
     }
