@@ -6,13 +6,12 @@ from typing import Any, Literal
 from analysis.classifiers.networks import Precision
 from analysis.classifiers.shards import Asked
 from analysis.observers.questions import AskPlan
-from humanexp.evaluations.budget import Caps
+from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
-from humanexp.evaluations.services import asking, evaluations, shelving
+from humanexp.evaluations.observers import Decoding
+from humanexp.evaluations.services import asking, evaluations, uploads
 from humanexp.evaluations.services.asking import ask_about_set
-from humanexp.evaluations.services.gold import rate_originals
-from humanexp.evaluations.services.observers import Decoding
-from humanexp.evaluations.services.prediction import predict_stimulus_set
+from humanexp.evaluations.services.prediction import predict_stimulus_set, rate_originals
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.models import SourceSet
 
@@ -90,10 +89,10 @@ def ask(
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 
-@handler(shelving.CHECK_KIND, title="An uploaded model is checked")
+@handler(uploads.CHECK_KIND, title="An uploaded model is checked")
 def check_model(progress: Progress, *, model_id: int) -> dict[str, Any]:
     """Try a model out in a process of its own, and put it on the shelf or refuse it."""
-    row = shelving.check_and_shelve(UploadedModel.objects.select_related("created_by").get(pk=model_id), progress)
+    row = uploads.check_and_shelve(UploadedModel.objects.select_related("created_by").get(pk=model_id), progress)
     return {"refusal": row.refusal}
 
 

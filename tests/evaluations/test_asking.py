@@ -20,8 +20,7 @@ from analysis.observers.questions import AskPlan
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors
-from humanexp.evaluations.budget import Budget, CapReached, Caps
-from humanexp.evaluations.chat import ChatObserver
+from humanexp.evaluations.chat import Budget, CapReached, Caps, ChatObserver
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services import asking
 from humanexp.evaluations.services.asking import ask, estimated

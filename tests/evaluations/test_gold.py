@@ -16,7 +16,7 @@ from analysis.study.rules import load_rule_set
 from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InvalidRequest, SetFrozen
 from humanexp.core.models import User
-from humanexp.evaluations.services import gold
+from humanexp.evaluations.services import prediction
 from humanexp.evaluations.services.evaluations import select_gold
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
@@ -100,8 +100,8 @@ def test_the_command_stores_what_each_classifier_says(source_set: SourceSet) -> 
 
 
 def test_an_interrupted_job_goes_on(source_set: SourceSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gold, "PART", 2)
-    monkeypatch.setattr(gold, "BATCH", 2)
+    monkeypatch.setattr(prediction, "PART", 2)
+    monkeypatch.setattr(prediction, "BATCH", 2)
 
     def die(done: int, total: int, message: str = "") -> None:
         if done == 4:
@@ -109,9 +109,9 @@ def test_an_interrupted_job_goes_on(source_set: SourceSet, monkeypatch: pytest.M
 
     BrightnessClassifier.batches = 0
     with pytest.raises(KeyboardInterrupt):
-        gold.rate_originals(source_set, [BRIGHTNESS], die, allow_code=True, device="cpu")
+        prediction.rate_originals(source_set, [BRIGHTNESS], die, allow_code=True, device="cpu")
     assert agreed_originals(source_set) is None
-    report = gold.rate_originals(source_set, [BRIGHTNESS], quiet, allow_code=True, device="cpu")
+    report = prediction.rate_originals(source_set, [BRIGHTNESS], quiet, allow_code=True, device="cpu")
     assert BrightnessClassifier.batches == 5  # four, and the one that was lost
     assert (report.n_images, report.n_agreed) == (7, 5)
 
@@ -154,7 +154,7 @@ def test_the_pages_start_a_job_and_show_what_it_found(source_set: SourceSet, cli
     job = Job.objects.get()
     assert job.state == JobState.FAILED
     assert "has no network" in client.get(page).content.decode()
-    gold.rate_originals(source_set, [BRIGHTNESS, DOUBTER], quiet, allow_code=True, device="cpu")
+    prediction.rate_originals(source_set, [BRIGHTNESS, DOUBTER], quiet, allow_code=True, device="cpu")
     text = client.get(page, {"agreement": "agreed"}).content.decode()
     assert "All 2 classifiers name 3 pictures right" in text
     assert "2 of 2 right" in text

@@ -28,11 +28,11 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors
-from humanexp.evaluations.budget import Caps
+from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.observers import Decoding
 from humanexp.evaluations.services import asking
 from humanexp.evaluations.services.asking import ask, estimated
-from humanexp.evaluations.services.observers import Decoding
 from humanexp.evaluations.specs import shown
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job

@@ -24,7 +24,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.evaluations import specs
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
-from humanexp.evaluations.services import evaluations, shelving
+from humanexp.evaluations.services import evaluations, uploads
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from tests.analysis.classifiers import small_networks as small
@@ -57,7 +57,7 @@ def sent(lab: Client, content: bytes, file: str = "net.bin", **changes: Any) -> 
 
 
 def checked() -> UploadedModel:
-    runner.run_waiting(kinds=[shelving.CHECK_KIND])
+    runner.run_waiting(kinds=[uploads.CHECK_KIND])
     return UploadedModel.objects.latest("pk")
 
 
@@ -190,7 +190,7 @@ def test_a_model_that_does_not_answer_as_described_is_refused_and_its_name_is_fr
 
 
 def test_a_file_that_is_too_large_is_refused(lab: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelving, "MOST_MODEL_MB", 0.00001)
+    monkeypatch.setattr(uploads, "MOST_MODEL_MB", 0.00001)
     answer = sent(lab, b"\x08" * 100)
     assert answer.status_code == 422 and "larger than" in answer.content.decode() and leftovers() == []
 

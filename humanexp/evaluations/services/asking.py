@@ -24,11 +24,9 @@ from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User, record
 from humanexp.core.storage import media_path, relative_to_media
-from humanexp.evaluations.budget import USUAL_TOKENS_IN, Budget, Caps
-from humanexp.evaluations.chat import MOST_TOKENS
+from humanexp.evaluations.chat import MOST_TOKENS, USUAL_TOKENS_IN, Budget, Caps
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.services.evaluations import check_idle, check_may_predict, complete
-from humanexp.evaluations.services.observers import (
+from humanexp.evaluations.observers import (
     KEPT,
     Decoding,
     check_caps,
@@ -37,6 +35,7 @@ from humanexp.evaluations.services.observers import (
     observer_of,
     with_whole_path,
 )
+from humanexp.evaluations.services.evaluations import check_idle, check_may_predict, complete
 from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

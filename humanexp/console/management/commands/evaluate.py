@@ -10,11 +10,11 @@ from analysis.errors import InvalidInput
 from analysis.observers.questions import WORDINGS, AskPlan
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations import selectors
-from humanexp.evaluations.budget import Caps
+from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.observers import Decoding, is_asked
 from humanexp.evaluations.services.asking import ask
 from humanexp.evaluations.services.evaluations import How, evaluate, evaluate_together
-from humanexp.evaluations.services.observers import Decoding, is_asked
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.selectors import study_by_slug

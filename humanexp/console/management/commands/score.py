@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 from humanexp.console.classifiers import published_folders, report_pdf, score
 from humanexp.console.terminal_report import print_standings
 from humanexp.core.commands import RefusableCommand, check_folder
+from humanexp.evaluations.observers import is_asked
 from humanexp.evaluations.services.evaluations import How
-from humanexp.evaluations.services.observers import is_asked
 from humanexp.evaluations.specs import default_name
 from humanexp.results.tables import pooled_standings
 

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from analysis.labels.files import default_labels
 from humanexp.core.commands import ProgressLine, RefusableCommand
-from humanexp.evaluations.services.gold import rate_originals
+from humanexp.evaluations.services.prediction import rate_originals
 from humanexp.evaluations.specs import checked_specs
 from humanexp.stimuli.selectors.sources import source_set_by_name
 

@@ -1,0 +1,443 @@
+"""Pages of models: what is evaluated and what came of it, uploads, and the choice of gold pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from analysis.claims.robustness import THESE_WEIGHTS
+from analysis.classifiers import onnx_network
+from analysis.classifiers.onnx_network import is_installed
+from analysis.classifiers.published import PAPER_MODELS
+from analysis.errors import AnalysisError
+from analysis.labels.files import default_labels
+from humanexp.core.errors import ApplicationError, InvalidRequest
+from humanexp.core.middleware import takes_uploads
+from humanexp.core.selectors import user_of
+from humanexp.evaluations import selectors, specs
+from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
+from humanexp.evaluations.services import evaluations, uploads
+from humanexp.evaluations.services.evaluations import How, evaluate
+from humanexp.evaluations.services.retraining import expected_warnings
+from humanexp.evaluations.services.uploads import uploaded_labels
+from humanexp.evaluations.specs import shelf_specs, shown
+from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import latest_for, newest_by_subject, partial_context
+from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.sources import source_set_by_name
+
+#: Quantities of the table before and after, in the order of its columns.
+QUANTITIES = ("area", "hmri", "mrsi")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run or a retraining with the newest job about it."""
+
+    one: Any
+    job: Job | None
+    #: what is said of a run that guesses
+    guessing: str = ""
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.job is not None and not self.job.is_finished
+
+    @property
+    def has_failed(self) -> bool:
+        return self.job is not None and self.job.is_finished and self.job.state != "done"
+
+
+def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining] | Sequence[UploadedModel]) -> list[Row]:
+    newest = newest_by_subject([one.job_subject for one in found])
+    guessing = selectors.guessing([one for one in found if isinstance(one, EvaluationRun)])
+    return [
+        Row(one, newest.get(one.job_subject), guessing.get(one.pk, "") if isinstance(one, EvaluationRun) else "")
+        for one in found
+    ]
+
+
+def packaged() -> list[tuple[str, bool]]:
+    """Networks that know photographs and come as packages, each with whether they are installed here."""
+    return [(spec, is_installed(spec)) for spec in onnx_network.SPECS]
+
+
+def run_context(run: EvaluationRun) -> dict[str, Any]:
+    job = latest_for(run.job_subject)
+    return {"run": run, "guessing": selectors.guessing([run]).get(run.pk), **partial_context(job)}
+
+
+def retraining_context(retraining: Retraining) -> dict[str, Any]:
+    """The report as rows of a table: one a curve and quantity."""
+    entries = [
+        {
+            "corruption": row["corruption"],
+            "property": row["property"],
+            "trained_on": row["trained_on"],
+            "quantity": name,
+            "before": row["before"][name],
+            "after": row["after"][name],
+            "difference": row["difference"][name],
+            "low": row["interval"][name][0],
+            "high": row["interval"][name][1],
+            "stimuli": row["stimuli"],
+        }
+        for row in retraining.report.get("rows", [])
+        for name in QUANTITIES
+        if name in row["difference"]
+    ]
+    job, spec = latest_for(retraining.job_subject), f"export:{retraining.out}"
+    return {
+        "retraining": retraining,
+        "report": retraining.report,
+        "entries": entries,
+        "these_weights": THESE_WEIGHTS,
+        "warnings": retraining.report.get("warnings", []) if retraining.report else expected_warnings(retraining),
+        # to be evaluated on other stimuli, where the console may read it
+        "new_spec": shown(spec) if spec in shelf_specs() else "",
+        **partial_context(job),
+    }
+
+
+class GoldForm(forms.Form):
+    classifiers = forms.CharField(
+        label="Classifiers, one a line",
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "code", "spellcheck": "false"}),
+        help_text="For example torchvision:resnet50, or export:fixtures/classifiers/clean.pt2. Ask two or more.",
+    )
+
+    def clean_classifiers(self) -> list[str]:
+        return [line.strip() for line in self.cleaned_data["classifiers"].splitlines() if line.strip()]
+
+
+class _SetForm(forms.Form):
+    stimulus_set = forms.ModelChoiceField(
+        StimulusSet.objects.exclude(completed_at=None), label="Stimuli", empty_label=None
+    )
+    name = forms.CharField(
+        label="Name on the dashboard",
+        max_length=80,
+        required=False,
+        help_text="A name that is there already gets the new predictions once they are complete.",
+    )
+
+
+class EvaluateForm(_SetForm):
+    spec = forms.CharField(
+        label="Network",
+        max_length=300,
+        widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false", "list": "known-networks"}),
+        help_text="A published network by name, such as timm:resnet50.a1_in1k, or a file of the server's shelf.",
+    )
+    rule = forms.ChoiceField(
+        label="From 1,000 classes to 16 categories",
+        choices=[
+            ("mean", "mean probability of a category's classes (published)"),
+            ("sum", "sum of the probabilities"),
+            ("max", "largest probability"),
+        ],
+    )
+    device = forms.ChoiceField(label="Computes on", choices=[("cpu", "processor"), ("cuda", "CUDA device")])
+    precision = forms.ChoiceField(
+        label="Precision on CUDA",
+        required=False,
+        choices=[
+            ("float32", "exact float32"),
+            ("tf32", "TF32: products rounded, faster"),
+            ("float16", "float16 mixed in, fastest"),
+            ("bfloat16", "bfloat16 mixed in"),
+        ],
+    )
+    allow_download = forms.BooleanField(
+        label="Fetch published weights from the network if they are not on this machine", required=False
+    )
+    field_order = ("spec", "stimulus_set", "name", "rule", "device", "precision", "allow_download")
+
+    def known(self) -> list[str]:
+        """Networks that are offered while typing."""
+        return specs.offered_specs()
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """As `services.evaluate` takes it, from a valid form. A processor computes in float32 in any case."""
+        given = dict(self.cleaned_data)
+        how = {name: given.pop(name) for name in ("rule", "device", "precision", "allow_download")}
+        how["precision"] = how["precision"] if how["precision"] and how["device"] != "cpu" else "float32"
+        return {**given, "how": How(**how)}
+
+
+class ModelForm(forms.Form):
+    """A network's file, and what it does not say of itself."""
+
+    model = forms.FileField(
+        label="File of the model",
+        widget=forms.FileInput(attrs={"accept": ".pt2,.onnx,.safetensors", "data-drop": ""}),
+        help_text="A torch.export program (.pt2), an ONNX network, or weights as safetensors; never a pickle (.pt).",
+    )
+    name = forms.CharField(
+        label="Name on the shelf", max_length=60, help_text="Letters, digits, - and _; for example my-resnet."
+    )
+    architecture = forms.CharField(
+        label="Network that the weights belong to",
+        max_length=120,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false"}),
+        help_text="Only for safetensors: timm:resnet50, or torchvision:resnet50.",
+    )
+    outputs = forms.ChoiceField(
+        label="What it puts out",
+        choices=[("logits", "logits, before softmax"), ("probabilities", "probabilities")],
+    )
+    labels = forms.ChoiceField(
+        label="Its labels",
+        choices=[
+            ("imagenet", "ImageNet's 1,000 classes, in their usual order"),
+            ("categories", "the 16 categories, in alphabetical order"),
+            ("own", "its own, by the mapping file below"),
+        ],
+    )
+    mapping = forms.FileField(
+        label="Mapping file",
+        required=False,
+        widget=forms.FileInput(attrs={"accept": ".csv"}),
+        help_text="CSV with the columns label and category: one row per output, in their order.",
+    )
+    input_px = forms.IntegerField(label="Side of its input, in pixels", min_value=1, max_value=2048, initial=224)
+    mean = forms.CharField(label="Mean that is subtracted", initial="0.485, 0.456, 0.406", max_length=80)
+    std = forms.CharField(
+        label="Standard deviation that it is divided by",
+        initial="0.229, 0.224, 0.225",
+        max_length=80,
+        help_text="Of red, green and blue, in the range from 0 to 1.",
+    )
+
+    def clean_mean(self) -> list[float]:
+        return _three_numbers(self.cleaned_data["mean"])
+
+    def clean_std(self) -> list[float]:
+        numbers = _three_numbers(self.cleaned_data["std"])
+        if min(numbers) <= 0:
+            raise forms.ValidationError("Each of the three must be above 0.")
+        return numbers
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("labels") != "own":
+            return cleaned
+        if not cleaned.get("mapping"):
+            self.add_error("mapping", "Its own labels need a mapping file: choose one.")
+            return cleaned
+        try:
+            cleaned["own"] = list(uploaded_labels(cleaned["mapping"]))
+        except AnalysisError as error:
+            self.add_error("mapping", str(error))
+        return cleaned
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """As `shelving.receive` takes it, from a valid form."""
+        given = self.cleaned_data
+        labels: Any = {"imagenet": "imagenet", "categories": list(default_labels().ids)}.get(given["labels"]) or given[
+            "own"
+        ]
+        return {
+            "file": given["model"],
+            "name": given["name"],
+            "architecture": given["architecture"].strip(),
+            "description": {
+                "labels": labels, "input_px": given["input_px"], "mean": given["mean"], "std": given["std"],
+                "outputs": given["outputs"],
+            },
+        }  # fmt: skip
+
+
+def _three_numbers(text: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 3 or not all(math.isfinite(number) for number in numbers):
+        raise forms.ValidationError("Write three numbers, separated by commas.")
+    return numbers
+
+
+class TableForm(_SetForm):
+    table = forms.FileField(
+        label="Table of predictions",
+        widget=forms.FileInput(attrs={"accept": ".csv,.parquet", "data-drop": ""}),
+        help_text=(
+            "CSV or Parquet: the column stimulus, and either response (one of the 16 categories) and, if known, "
+            "confidence, or one column of probabilities for each category or WordNet id."
+        ),
+    )
+    field_order = ("stimulus_set", "table", "name")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if "table" in cleaned and not cleaned.get("name"):
+            cleaned["name"] = str(cleaned["table"].name).rpartition(".")[0][:80]
+        return cleaned
+
+
+class ConfirmForm(_SetForm):
+    waiting = forms.CharField(max_length=80)
+
+
+@login_required
+@require_GET
+def classifiers(request: HttpRequest) -> HttpResponse:
+    """Networks that have classified stimuli, those that are at it, and what retraining brought."""
+    context = {
+        "rows": rows_of(list(selectors.all_runs())),
+        "retrainings": rows_of(list(selectors.all_retrainings())),
+        "paper_models": PAPER_MODELS,
+        "packaged": (shipped := packaged()),
+        "all_packaged": all(is_installed for _spec, is_installed in shipped),
+        "install": onnx_network.INSTALL,
+        "uploaded": rows_of(list(selectors.all_uploaded_models())),
+    }
+    return render(request, "evaluations/classifiers.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Ask a network about every stimulus of a set."""
+    filled = {name: request.GET.get(name, "") for name in ("spec", "stimulus_set")}
+    form = EvaluateForm(request.POST or None, initial=filled)
+    if request.method == "POST" and form.is_valid():
+        try:
+            run, _job = evaluate(**form.asked, by=user_of(request))
+        except ApplicationError as error:
+            form.add_error("spec" if isinstance(error, InvalidRequest) else None, error.message)
+        else:
+            return redirect("evaluations:run", pk=run.pk)
+    return render(request, "evaluations/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@takes_uploads
+@login_required
+@require_http_methods(["GET", "POST"])
+def upload(request: HttpRequest) -> HttpResponse:
+    """Examine a table of predictions, and show what was understood or all that is wrong with it."""
+    form = TableForm(request.POST or None, request.FILES or None)
+    context: dict[str, Any] = _limited(form, "table", uploads.MOST_TABLE_MB)
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data
+        try:
+            report, waiting = uploads.examine(stimulus_set=chosen["stimulus_set"], table=chosen["table"])
+        except (ApplicationError, AnalysisError) as error:
+            form.add_error("table", str(error))
+        else:
+            context |= {"report": report, "stimulus_set": chosen["stimulus_set"], "name": chosen["name"]}
+            if waiting:
+                return render(request, "evaluations/preview.html", {**context, "waiting": waiting})
+    return render(request, "evaluations/upload.html", context, status=422 if form.is_bound else 200)
+
+
+@takes_uploads
+@login_required
+@require_http_methods(["GET", "POST"])
+def upload_model(request: HttpRequest) -> HttpResponse:
+    """Take a network's file to be checked; what can be told at once is told in the form."""
+    form = ModelForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            uploads.receive(**form.asked, by=user_of(request))
+        except ApplicationError as error:
+            named = [field for field in getattr(error, "fields", None) or {} if field in form.fields]
+            form.add_error(named[0] if named else "model", error.message)
+        else:
+            messages.success(request, "The model is being checked. It will be on the shelf once that is done.")
+            return redirect("evaluations:classifiers")
+    context = _limited(form, "model", uploads.MOST_MODEL_MB)
+    return render(request, "evaluations/upload_model.html", context, status=422 if form.is_bound else 200)
+
+
+def _limited(form: Form, field: str, most_mb: int) -> dict[str, Any]:
+    """A form whose field says how much it takes: whatever a kind of file allows, the installation may allow less."""
+    most_mb = min(most_mb, int(settings.PICTURES_UPLOAD_MAX_MB))
+    form.fields[field].help_text += f" At most {most_mb} MB."
+    return {"form": form, "most_mb": most_mb}
+
+
+@login_required
+@require_POST
+def take(request: HttpRequest) -> HttpResponse:
+    """Take a table that was shown."""
+    form = ConfirmForm(request.POST)
+    if not form.is_valid():
+        raise InvalidRequest("The table was not named: upload it again.")
+    chosen = form.cleaned_data
+    try:
+        run, _job = uploads.take(
+            stimulus_set=chosen["stimulus_set"], waiting=chosen["waiting"], name=chosen["name"], by=user_of(request)
+        )
+    except AnalysisError as error:
+        raise InvalidRequest(str(error)) from error
+    return redirect("evaluations:run", pk=run.pk)
+
+
+@login_required
+@require_GET
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    """One classifier on one set: the facts, and the job while it is under way."""
+    return render(request, "evaluations/run.html", run_context(selectors.run_by_pk(pk)))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say what goes, and let it go when the name is typed."""
+    found, refusal = selectors.run_by_pk(pk), ""
+    if request.method == "POST":
+        if request.POST.get("confirm", "").strip() != found.name:
+            refusal = "Type the name exactly as it appears above."
+        else:
+            try:
+                evaluations.delete(run=found, by=user_of(request))
+            except ApplicationError as error:
+                refusal = error.message
+            else:
+                messages.success(request, f"{found.name} is deleted.")
+                return redirect("evaluations:classifiers")
+    context = {"run": found, "refusal": refusal}
+    return render(request, "evaluations/delete.html", context, status=422 if refusal else 200)
+
+
+@login_required
+@require_GET
+def retraining(request: HttpRequest, pk: int) -> HttpResponse:
+    """What training a network further brought: before and after."""
+    context = retraining_context(selectors.retraining_by_pk(pk))
+    return render(request, "evaluations/retraining.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def select_gold(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask classifiers which pictures of a set are easy."""
+    source_set = source_set_by_name(name)
+    specs = source_set.gold_classifiers or selectors.known_specs()
+    form = GoldForm(request.POST or None, initial={"classifiers": "\n".join(specs)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            evaluations.select_gold(source_set=source_set, specs=form.cleaned_data["classifiers"], by=user_of(request))
+        except InvalidRequest as error:
+            form.add_error("classifiers", error.message)
+        else:
+            return redirect("stimuli:source_set", name=name)
+    context = {"source_set": source_set, "form": form}
+    return render(request, "evaluations/select_gold.html", context, status=422 if form.is_bound else 200)
