@@ -7,9 +7,9 @@ from typing import Any
 from humanexp.core import file_store
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.services import rounds, searching
+from humanexp.counterfactuals.services.benchmarks import GROUP_KIND, run_transfer
 from humanexp.counterfactuals.services.rounds import start_round
 from humanexp.counterfactuals.services.searching import run_search
-from humanexp.counterfactuals.services.transfer import GROUP_KIND, run_transfer
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.selectors.sets import bring_originals

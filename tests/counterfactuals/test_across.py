@@ -12,13 +12,12 @@ from analysis.findings.model.comparisons import Transfer
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
+from humanexp.counterfactuals import charts, selectors
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.pages import charts
-from humanexp.counterfactuals.selectors import groups
-from humanexp.counterfactuals.selectors.searches import search_settings
-from humanexp.counterfactuals.services import searching, transfer
+from humanexp.counterfactuals.selectors import search_settings
+from humanexp.counterfactuals.services import benchmarks, searching
+from humanexp.counterfactuals.services.benchmarks import start_transfer
 from humanexp.counterfactuals.services.searching import create_search
-from humanexp.counterfactuals.services.transfer import start_transfer
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
 from tests.counterfactuals.networks import CLEAN, ROBUST
@@ -54,19 +53,19 @@ def test_models_are_tested_on_the_pictures_made_against_the_others(signed_in, se
         **{"f": {"classifier": ADVERSARIAL, "generator": "pixel:"}, "later": {"classifier": CLEAN}},
         other={"classifier": CLEAN, "budget": 1},
     )
-    group, alone = groups.groups()
+    group, alone = selectors.groups()
     assert {run.name for run in group.runs} == {"later", "b", "c", "d", "e", "f"} and not alone.is_transferable
     address = f"/counterfactuals/across/{group.key}/"
     assert "Test the models on each other" in signed_in.get("/counterfactuals/across/").content.decode()
     assert signed_in.post(f"{address}test/").url == address
     job = start_transfer(group=group)
     assert "Waits for the job runner" in signed_in.get(address).content.decode()
-    runner.run_waiting(kinds=[transfer.GROUP_KIND])
+    runner.run_waiting(kinds=[benchmarks.GROUP_KIND])
     job.refresh_from_db()
     assert job.state == JobState.DONE, job.error
     assert job.result == {"cells": 12}
 
-    result = groups.result_of(groups.stored(group))
+    result = selectors.result_of(selectors.stored(group))
     entry = next(one for one in result.transfer if one.generator == "pixel")
     assert entry.made_against == entry.tested == ("adversarial", "clean", "robust")
     # A cell is what the model says to the kept files, and the diagonal is what the search itself found.
@@ -110,7 +109,7 @@ def test_fooling_others_is_less_than_they_name_of_the_originals() -> None:
 @pytest.mark.verify
 def test_one_model_asks_for_a_second(signed_in, searched) -> None:
     searched(only={"classifier": CLEAN})
-    (group,) = groups.groups()
+    (group,) = selectors.groups()
     page = signed_in.get("/counterfactuals/across/").content.decode()
     assert "Only clean was searched" in page and "new/?like=only" in page
     with pytest.raises(Conflict, match="second one first"):
@@ -123,9 +122,9 @@ def test_one_model_asks_for_a_second(signed_in, searched) -> None:
 @pytest.mark.verify
 def test_a_network_that_was_exchanged_is_refused(searched) -> None:
     searched(a={"classifier": CLEAN}, b={"classifier": ROBUST})
-    (group,) = groups.groups()
+    (group,) = selectors.groups()
     SearchRun.objects.filter(name="a").update(classifier=ADVERSARIAL)
     job = start_transfer(group=group)
-    runner.run_waiting(kinds=[transfer.GROUP_KIND])
+    runner.run_waiting(kinds=[benchmarks.GROUP_KIND])
     job.refresh_from_db()
     assert job.state == JobState.FAILED and "not the network that was searched" in job.error

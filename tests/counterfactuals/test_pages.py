@@ -10,7 +10,7 @@ from django.urls import reverse
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.selectors.searches import rounds_of
+from humanexp.counterfactuals.selectors import rounds_of
 from humanexp.counterfactuals.services.searching import create_search
 from humanexp.jobs import runner
 from humanexp.studies.models import StudyMembership

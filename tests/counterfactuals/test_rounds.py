@@ -15,7 +15,7 @@ from analysis.study.validation import IS_ONE
 from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.selectors.groups import verdicts_on
+from humanexp.counterfactuals.selectors import verdicts_on
 from humanexp.counterfactuals.services import searching
 from humanexp.counterfactuals.services.rounds import publish_round, start_round
 from humanexp.counterfactuals.services.searching import create_search

@@ -13,13 +13,12 @@ from analysis.counterfactuals.summaries import DRAWINGS_ONLY, FORMER_WALK
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
+from humanexp.counterfactuals import selectors
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
-from humanexp.counterfactuals.selectors import groups
-from humanexp.counterfactuals.selectors.searches import caveats_of, leaderboard, records_of, search_settings
+from humanexp.counterfactuals.selectors import caveats_of, leaderboard, records_of, search_settings
 from humanexp.counterfactuals.services import searching
-from humanexp.counterfactuals.services.freezing import as_stimuli, freeze, write_archive
+from humanexp.counterfactuals.services.benchmarks import as_stimuli, freeze, run_transfer, write_archive
 from humanexp.counterfactuals.services.searching import complete, create_search, run_search, start
-from humanexp.counterfactuals.services.transfer import run_transfer
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner, services as jobs
@@ -269,7 +268,7 @@ def test_a_device_is_given_to_one_process(device, has_children, order, settings)
         run_search(run, watch)
     assert any(seen) == has_children
     seen.clear()
-    (group,) = groups.groups()
+    (group,) = selectors.groups()
     SearchGroup.objects.create(key=group.key)
     assert run_transfer(group.key, watch) == {"cells": 2}
     assert any(seen) == has_children

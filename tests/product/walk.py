@@ -22,8 +22,8 @@ NOT_OF_THE_PRODUCT = ("pytest", "hypothesis", "moto", "playwright", "timm", "myp
 NETWORKS = ("fixtures/classifiers/clean.pt2", "fixtures/classifiers/robust.pt2")
 
 TRANSFER = """
-from humanexp.counterfactuals.selectors.groups import groups
-from humanexp.counterfactuals.services.transfer import start_transfer
+from humanexp.counterfactuals.selectors import groups
+from humanexp.counterfactuals.services.benchmarks import start_transfer
 from humanexp.jobs import runner
 (group,) = [one for one in groups() if one.is_transferable]
 job = runner.run_to_the_end(start_transfer(group=group), tell=print)

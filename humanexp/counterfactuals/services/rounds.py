@@ -19,8 +19,7 @@ from humanexp.core.errors import ApplicationError, CapExceeded, Conflict
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.selectors.groups import verdicts_on
-from humanexp.counterfactuals.selectors.searches import committed_sums
+from humanexp.counterfactuals.selectors import committed_sums, verdicts_on
 from humanexp.counterfactuals.services.searching import ROUND_KIND, finish, prepare, store_records
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

@@ -1,4 +1,4 @@
-"""A search from its description to its scores: its job's shards, and their records as rows."""
+"""A search from its description to its scores: what it may name, its job's shards, and their records as rows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from django.conf import settings
 from django.db import transaction
 
 from analysis.claims.robustness import SCORE_INTERVALS
+from analysis.classifiers.loading import SCHEMES
 from analysis.compute import executor, run_in_order_of_completion, setting_for
+from analysis.corruptions import CORRUPTIONS
 from analysis.counterfactuals import shards
 from analysis.counterfactuals.files import SearchRecord, read_picture
 from analysis.counterfactuals.score import scores_by_class
 from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search
+from analysis.counterfactuals.specifications import GENERATORS, ORACLES
 from analysis.counterfactuals.summaries import budget_study
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -26,14 +29,82 @@ from humanexp.core.names import check_new_name
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
-from humanexp.counterfactuals.selectors.searches import records_of, search_originals, search_settings
-from humanexp.counterfactuals.specs import check_specifications
-from humanexp.evaluations.specs import from_shelf
+from humanexp.counterfactuals.selectors import records_of, search_originals, search_settings
+from humanexp.evaluations.specs import SHELF, check_safe, from_shelf, shelf_files
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceImage
 from humanexp.stimuli.services.generation import SIZES_PX
+
+#: What the first word of each specification may be, and an example of it.
+_KINDS = {
+    "classifier": (tuple(SCHEMES), "export:model.pt2"),
+    "generator": (tuple(GENERATORS), "pixel: or corruption:gaussian_blur"),
+    "oracle": ((*ORACLES, CROWD.rstrip(":")), "classifier:export:oracle.pt2"),
+}
+
+
+def check_specifications(*, classifier: str, generator: str, oracle: str, is_form: bool) -> None:
+    """Refuse what could only fail once the search has begun, and what a web form must not name."""
+    for field, spec in (("classifier", classifier), ("generator", generator), ("oracle", oracle)):
+        _check_kind(field, spec)
+    if is_form:
+        check_safe(classifier, field="classifier")
+        _check_safe_generator(generator)
+        _check_safe_oracle(oracle)
+
+
+def _check_kind(field: str, spec: str) -> None:
+    kinds, example = _KINDS[field]
+    kind, colon, reference = spec.partition(":")
+    if not colon or kind not in kinds:
+        raise InvalidRequest(
+            f"{spec!r} is no {field}: begin with one of {', '.join(f'{kind}:' for kind in kinds)}, for example "
+            f"{example}.",
+            fields={field: example},
+        )
+    function = reference.partition(",")[0]
+    if (field, kind) == ("generator", "corruption") and function not in CORRUPTIONS:
+        raise InvalidRequest(
+            f"There is no corruption function {function!r}: choose one of {', '.join(CORRUPTIONS)}.",
+            fields={field: "corruption:NAME"},
+        )
+
+
+def _check_safe_generator(spec: str) -> None:
+    kind, _, rest = spec.partition(":")
+    if kind != "vqgan":
+        return
+    checkpoint, *options = rest.split(",")
+    _check_on_shelf("generator", checkpoint)
+    for option in options:
+        name, _, value = option.partition("=")
+        if name.strip() == "sparse":
+            _check_on_shelf("generator", value.strip())
+
+
+def _check_safe_oracle(spec: str) -> None:
+    kind, _, rest = spec.partition(":")
+    if kind == "classifier":
+        check_safe(rest, field="oracle")
+    elif kind == "clip":
+        name, at, weights = rest.rpartition("@")
+        check_safe(f"open_clip:{name if at and weights in shelf_files() else rest}", field="oracle")
+    elif kind == "ensemble":
+        for member in rest.split("|"):
+            _check_kind("oracle", member.strip())
+            _check_safe_oracle(member.strip())
+
+
+def _check_on_shelf(field: str, path: str) -> None:
+    if path not in shelf_files():
+        raise InvalidRequest(
+            f"{path}: the console takes the files in {settings.MEDIA_ROOT}/{SHELF} and those that ship with it. Put "
+            "the file there, or use manage.py counterfactuals.",
+            fields={field: "a file of the shelf"},
+        )
+
 
 SEARCH_KIND = "counterfactuals.search"
 ROUND_KIND = "counterfactuals.round"

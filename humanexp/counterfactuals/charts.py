@@ -11,8 +11,7 @@ from analysis.figures.table import Cell, Column, Table, estimate
 from analysis.figures.value import Figure
 from analysis.findings.model.comparisons import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import existing
-from humanexp.counterfactuals.selectors.groups import Group
-from humanexp.counterfactuals.selectors.searches import said_of_intervals
+from humanexp.counterfactuals.selectors import Group, said_of_intervals
 from humanexp.results.charts.chart import Chart
 from humanexp.results.pages.dashboard import FigureJson, figure_value
 

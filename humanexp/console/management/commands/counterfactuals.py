@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.commands import OwnedCommand
 from humanexp.counterfactuals.models import CROWD, SearchRun
-from humanexp.counterfactuals.selectors.searches import caveats_of
+from humanexp.counterfactuals.selectors import caveats_of
 from humanexp.counterfactuals.services.rounds import start_round
 from humanexp.counterfactuals.services.searching import create_search, default_model_name, start
 from humanexp.jobs import runner

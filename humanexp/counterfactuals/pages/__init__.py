@@ -1,1 +1,0 @@
-"""Views, forms and what pages show."""
