@@ -25,9 +25,14 @@ from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import CampaignState
 from humanexp.simulation.browser import BrowserParticipant, chromium
 from humanexp.simulation.observers import ObserverModel
-from humanexp.simulation.participant import OpenSession, ScriptedParticipant
+from humanexp.simulation.participant import (
+    MarketplaceWorker,
+    OpenSession,
+    Panellist,
+    PatientConnection,
+    ScriptedParticipant,
+)
 from humanexp.simulation.personas import PERSONAS, TruePicture, cast, personas
-from humanexp.simulation.workers import MarketplaceWorker, Panellist, PatientConnection
 from humanexp.studies.models import Population, Study
 
 #: Sessions that are answered at the same time.

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from analysis.errors import install
 from analysis.labels.space import NO_ANSWER
+from humanexp.simulation.participant import ParticipationFailed
 from humanexp.simulation.personas import Answer, Persona, TruePicture
-from humanexp.simulation.workers import ParticipationFailed
 
 #: Generous: the machine may be busy with other things.
 PATIENCE_MS = 20_000

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.simulation.workers import PatientConnection
+from humanexp.simulation.participant import PatientConnection
 
 
 @pytest.fixture

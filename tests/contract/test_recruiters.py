@@ -47,7 +47,7 @@ OF_THE_SITE = {
     "humanexp/places.py",
     "humanexp/settings.py",
     "humanexp/simulation/browser.py",
-    "humanexp/simulation/workers.py",
+    "humanexp/simulation/participant.py",
 }
 #: Others that say such a word, and mean something else by it.
 MEANT_OTHERWISE = {

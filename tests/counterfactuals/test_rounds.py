@@ -219,7 +219,7 @@ def test_the_next_round_is_published_like_the_last_within_the_cap(run) -> None:
 @pytest.fixture
 def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's server has one connection for all its threads: two requests at once would share a transaction."""
-    from humanexp.simulation.workers import PatientConnection
+    from humanexp.simulation.participant import PatientConnection
 
     turn, request = Lock(), PatientConnection.request
 

@@ -18,8 +18,7 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 import requests
 
-from humanexp.simulation.participant import OpenSession, ScriptedParticipant
-from humanexp.simulation.workers import ParticipationFailed, PatientConnection
+from humanexp.simulation.participant import OpenSession, ParticipationFailed, PatientConnection, ScriptedParticipant
 
 _TAKEN_OVER = 409
 #: How often one person's session may be taken over by a request of theirs that arrives late.

@@ -61,7 +61,7 @@ def main(file: str, *arguments: str) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
     django.setup()
     from humanexp.console.management.commands.simulate import Command
-    from humanexp.simulation.workers import PatientConnection
+    from humanexp.simulation.participant import PatientConnection
 
     descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 

@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from humanexp.simulation.participant import ScriptedParticipant
+from humanexp.simulation.participant import MarketplaceWorker, ScriptedParticipant
 from humanexp.simulation.personas import Answer, TruePicture
-from humanexp.simulation.workers import MarketplaceWorker
 from tests.journeys.books import check_answers, check_faults, check_money
 from tests.journeys.site import Heard, Site, wait_for
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from humanexp.simulation.workers import Panellist, ParticipationFailed
+from humanexp.simulation.participant import Panellist, ParticipationFailed
 from tests.panel.server import CODE
 
 
@@ -25,7 +25,7 @@ def test_takes_a_place_and_comes_back_with_the_code(lab: Any) -> None:
 
 
 def test_says_when_there_is_no_place(lab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("humanexp.simulation.workers.OPENS_S", 0.0)
+    monkeypatch.setattr("humanexp.simulation.participant.OPENS_S", 0.0)
     person = Panellist(site=lab.panel.url)
     person.join()
     with pytest.raises(ParticipationFailed, match="no place"):

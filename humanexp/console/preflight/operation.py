@@ -32,9 +32,8 @@ from humanexp.participation.models import Preview
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
-from humanexp.simulation.participant import OpenSession, ScriptedParticipant
+from humanexp.simulation.participant import OpenSession, ParticipationFailed, PatientConnection, ScriptedParticipant
 from humanexp.simulation.personas import personas
-from humanexp.simulation.workers import ParticipationFailed, PatientConnection
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.pages.power import power_page
 from humanexp.studies.plans import plan_head, planned_stimuli

@@ -22,7 +22,7 @@ from humanexp.console.scripted import whole_number
 from humanexp.console.sites import Addresses
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import InputRefused
-from humanexp.simulation.workers import ParticipationFailed
+from humanexp.simulation.participant import ParticipationFailed
 
 
 class Command(RefusableCommand):

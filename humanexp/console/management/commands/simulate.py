@@ -15,8 +15,8 @@ from humanexp.core.commands import RefusableCommand
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
+from humanexp.simulation.participant import ParticipationFailed, PatientConnection
 from humanexp.simulation.personas import DEFAULT_MIX
-from humanexp.simulation.workers import ParticipationFailed, PatientConnection
 from humanexp.studies.selectors import study_by_slug
 
 
