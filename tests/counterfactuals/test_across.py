@@ -36,11 +36,11 @@ def signed_in(client, db):
 def searched(order):
     """Finished searches by name; arguments are the model and the generator of each, and what differs."""
 
-    def make(**searches: dict[str, object]) -> dict[str, SearchRun]:
-        for name, changes in searches.items():
+    def make(**wanted: dict[str, object]) -> dict[str, SearchRun]:
+        for name, changes in wanted.items():
             create_search(**order(**{"name": name, "oracle": ORACLE, **changes}))
         runner.run_waiting(kinds=[searching.SEARCH_KIND])
-        return {name: SearchRun.objects.get(name=name) for name in searches}
+        return {name: SearchRun.objects.get(name=name) for name in wanted}
 
     return make
 
