@@ -12,7 +12,7 @@ from rich.table import Table
 from analysis.findings.model.findings import Findings
 from humanexp.console import demo_steps
 from humanexp.console.demo_steps import Demo
-from humanexp.console.scripted import Cast
+from humanexp.console.scripted_participants import Cast
 from humanexp.console.sites import Addresses
 from humanexp.core.errors import existing
 from humanexp.core.storage import media_path, write_whole

@@ -19,8 +19,8 @@ from django.db import DatabaseError, connection
 from analysis.design.originals_needed import demand_of
 from analysis.errors import install
 from analysis.study.study import StudyConfiguration
-from humanexp.console import scripted
-from humanexp.console.scripted import Cast
+from humanexp.console import scripted_participants
+from humanexp.console.scripted_participants import Cast
 from humanexp.core.errors import InputRefused, JobError, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
@@ -38,7 +38,7 @@ from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies import services
 from humanexp.studies.models import Study
@@ -316,7 +316,7 @@ class Demo:
             self.watch()
             report(done, total)
 
-        self.cast = scripted.run_participants(
+        self.cast = scripted_participants.run_participants(
             study=self.study,
             campaign=self.campaign,
             participants=self.study.planned_sessions,

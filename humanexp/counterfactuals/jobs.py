@@ -6,16 +6,16 @@ from typing import Any
 
 from humanexp.core import file_store
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.services import rounds, searching
+from humanexp.counterfactuals.services import rounds, searches
 from humanexp.counterfactuals.services.benchmarks import GROUP_KIND, run_transfer
 from humanexp.counterfactuals.services.rounds import start_round
-from humanexp.counterfactuals.services.searching import run_search
+from humanexp.counterfactuals.services.searches import run_search
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.selectors.sets import bring_originals
 
 
-@handler(searching.SEARCH_KIND, title="Counterfactuals are searched")
+@handler(searches.SEARCH_KIND, title="Counterfactuals are searched")
 def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     """Search for counterfactuals; with people as the oracle, make the pictures of the first round."""
     run = SearchRun.objects.select_related("source_set").get(pk=run_id)
@@ -27,7 +27,7 @@ def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     return {"oor": run.scores["pooled"]["oor"], "n_valid": run.scores["pooled"]["n_valid"]}
 
 
-@handler(searching.ROUND_KIND, title="A round is judged")
+@handler(searches.ROUND_KIND, title="A round is judged")
 def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     """Take people's verdicts on a round, and make the pictures of the next one."""
     judged = Round.objects.select_related("run__source_set", "study").get(pk=round_id)

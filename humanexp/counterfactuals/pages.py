@@ -41,7 +41,7 @@ from humanexp.counterfactuals.selectors import (
 from humanexp.counterfactuals.services import benchmarks
 from humanexp.counterfactuals.services.benchmarks import write_archive
 from humanexp.counterfactuals.services.rounds import start_round
-from humanexp.counterfactuals.services.searching import create_search
+from humanexp.counterfactuals.services.searches import create_search
 from humanexp.evaluations import specs
 from humanexp.jobs.selectors import latest_for, partial_context
 from humanexp.ledger.pages.money import MoneyField

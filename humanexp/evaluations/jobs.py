@@ -9,8 +9,8 @@ from analysis.observers.questions import AskPlan
 from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
 from humanexp.evaluations.observers import Decoding
-from humanexp.evaluations.services import asking, evaluations, uploads
-from humanexp.evaluations.services.asking import ask_about_set
+from humanexp.evaluations.services import asked_observers, evaluations, uploads
+from humanexp.evaluations.services.asked_observers import ask_about_set
 from humanexp.evaluations.services.prediction import predict_stimulus_set, rate_originals
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.models import SourceSet
@@ -69,7 +69,7 @@ def evaluate_together(
     return {"counts": [run.count for run, _ in wanted], "accuracy_clean": [run.accuracy_clean for run, _ in wanted]}
 
 
-@handler(asking.ASK_KIND, title="A model is asked about stimuli")
+@handler(asked_observers.ASK_KIND, title="A model is asked about stimuli")
 def ask(
     progress: Progress,
     *,

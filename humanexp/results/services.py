@@ -32,7 +32,7 @@ from humanexp.results.models import AnalysisPlan, AnalysisRun, TrialImport
 from humanexp.results.selectors import ANALYSE, Selection, analyses_under_way, self_reports
 from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.services.published import Adopted, adopt_pictures, open_pictures
+from humanexp.stimuli.services.adopted_pictures import Adopted, adopt_pictures, open_pictures
 from humanexp.studies import permissions
 from humanexp.studies.models import Action, Origin, Study, StudyFamily, StudyState
 from humanexp.studies.selectors import subject_of

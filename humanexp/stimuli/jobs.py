@@ -8,11 +8,11 @@ from humanexp.core.errors import JobError
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.sets import stimulus_set_by_pk
-from humanexp.stimuli.services import generation, imagenet_c, importing
+from humanexp.stimuli.services import generation, imagenet_c, imports
 from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.stimuli.services.generation import delete_stimulus_set
 from humanexp.stimuli.services.imagenet_c import import_pictures
-from humanexp.stimuli.services.importing import run_import
+from humanexp.stimuli.services.imports import run_import
 
 
 @handler(generation.JOB_KIND, title="Stimuli are made")
@@ -38,7 +38,7 @@ def import_imagenet_c(progress: Progress, *, stimulus_set_id: int, folder: str, 
     return {"count": import_pictures(stimulus_set, Path(folder), n_pictures, progress)}
 
 
-@handler(importing.IMPORT_IMAGES_KIND, title="Pictures are imported", takes=run_import)
+@handler(imports.IMPORT_IMAGES_KIND, title="Pictures are imported", takes=run_import)
 def import_images(progress: Progress, **parameters: Any) -> dict[str, Any]:
     """Import pictures that were uploaded, or lie in the storage."""
     report = run_import(progress, **parameters)

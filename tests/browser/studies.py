@@ -30,7 +30,7 @@ from humanexp.participation.models import Response, Session
 from humanexp.participation.openings import Agreement, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies import services
 from humanexp.studies.models import Study

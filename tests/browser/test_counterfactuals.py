@@ -10,11 +10,11 @@ from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
 from analysis.labels.files import default_labels
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.services import searching
-from humanexp.counterfactuals.services.searching import create_search
+from humanexp.counterfactuals.services import searches
+from humanexp.counterfactuals.services.searches import create_search
 from humanexp.jobs import runner
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from tests.browser.axe import violations
 from tests.browser.looks import fits
@@ -41,7 +41,7 @@ def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
     )
     for run in (pixel, people):
         create_search(run=run, pictures=6)
-    runner.run_waiting(kinds=[searching.SEARCH_KIND])
+    runner.run_waiting(kinds=[searches.SEARCH_KIND])
     sign_in(page, live_server.url)
     return page
 

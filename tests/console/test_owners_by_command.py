@@ -15,7 +15,7 @@ from humanexp.core.commands import OwnedCommand
 from humanexp.core.models import Owned, User
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies.models import Study
 

@@ -29,7 +29,7 @@ from humanexp.recruiting.personal_data import delete_participant
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, delete_stimulus_set, start_generation
-from humanexp.stimuli.services.importing import import_images, request_import
+from humanexp.stimuli.services.imports import import_images, request_import
 from humanexp.stimuli.services.sources import ImportOrder
 from tests.analysis.generation.originals import write_originals
 from tests.factories import collecting_study, make_stimulus_set, new_session, no_png

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from humanexp.console.scripted import persona_mix, whole_number
+from humanexp.console.scripted_participants import persona_mix, whole_number
 from humanexp.participation.models import Session
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study

@@ -10,7 +10,7 @@ from analysis.generation.files import encode_png
 from analysis.labels.files import default_labels
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from tests.counterfactuals.networks import CLEAN, ROBUST
 

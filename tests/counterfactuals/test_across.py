@@ -15,9 +15,9 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals import charts, selectors
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.selectors import search_settings
-from humanexp.counterfactuals.services import benchmarks, searching
+from humanexp.counterfactuals.services import benchmarks, searches
 from humanexp.counterfactuals.services.benchmarks import start_transfer
-from humanexp.counterfactuals.services.searching import create_search
+from humanexp.counterfactuals.services.searches import create_search
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
 from tests.counterfactuals.networks import CLEAN, ROBUST
@@ -39,7 +39,7 @@ def searched(order):
     def make(**wanted: dict[str, object]) -> dict[str, SearchRun]:
         for name, changes in wanted.items():
             create_search(**order(**{"name": name, "oracle": ORACLE, **changes}))
-        runner.run_waiting(kinds=[searching.SEARCH_KIND])
+        runner.run_waiting(kinds=[searches.SEARCH_KIND])
         return {name: SearchRun.objects.get(name=name) for name in wanted}
 
     return make

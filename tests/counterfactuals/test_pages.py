@@ -11,7 +11,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.selectors import rounds_of
-from humanexp.counterfactuals.services.searching import create_search
+from humanexp.counterfactuals.services.searches import create_search
 from humanexp.jobs import runner
 from humanexp.studies.models import StudyMembership
 from tests.counterfactuals.networks import CLEAN, ROBUST

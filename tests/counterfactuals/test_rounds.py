@@ -16,9 +16,9 @@ from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.selectors import verdicts_on
-from humanexp.counterfactuals.services import searching
+from humanexp.counterfactuals.services import searches
 from humanexp.counterfactuals.services.rounds import publish_round, start_round
-from humanexp.counterfactuals.services.searching import create_search
+from humanexp.counterfactuals.services.searches import create_search
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response
@@ -181,13 +181,13 @@ def test_missing_answers_are_waited_for(run) -> None:
     with pytest.raises(Conflict, match="5 of 5 pictures of judged, step 0 have no answer"):
         start_round(one=first)
     runner.run_waiting(kinds=["counterfactuals.look"])
-    assert not Job.objects.filter(kind=searching.ROUND_KIND).exists()
+    assert not Job.objects.filter(kind=searches.ROUND_KIND).exists()
     judge(first, refuse=set())
     from humanexp.jobs.services import submit
 
     submit("counterfactuals.look")
     runner.run_waiting(kinds=["counterfactuals.look"])
-    assert Job.objects.filter(kind=searching.ROUND_KIND).count() == 1
+    assert Job.objects.filter(kind=searches.ROUND_KIND).count() == 1
 
 
 def test_rounds_stay_within_their_cap(run) -> None:

@@ -16,9 +16,9 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals import selectors
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 from humanexp.counterfactuals.selectors import caveats_of, leaderboard, records_of, search_settings
-from humanexp.counterfactuals.services import searching
+from humanexp.counterfactuals.services import searches
 from humanexp.counterfactuals.services.benchmarks import as_stimuli, freeze, run_transfer, write_archive
-from humanexp.counterfactuals.services.searching import complete, create_search, run_search, start
+from humanexp.counterfactuals.services.searches import complete, create_search, run_search, start
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner, services as jobs
@@ -120,7 +120,7 @@ def test_a_cancelled_search_stops(order) -> None:
 def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, order) -> None:
     with pytest.raises(InvalidRequest, match=says):
         create_search(**order(**changes))
-    assert not SearchRun.objects.exists() and not Job.objects.filter(kind=searching.SEARCH_KIND).exists()
+    assert not SearchRun.objects.exists() and not Job.objects.filter(kind=searches.SEARCH_KIND).exists()
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors
 from humanexp.evaluations.chat import Budget, CapReached, Caps, ChatObserver
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.services import asking
-from humanexp.evaluations.services.asking import ask, estimated
+from humanexp.evaluations.services import asked_observers
+from humanexp.evaluations.services.asked_observers import ask, estimated
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
@@ -55,7 +55,7 @@ def truth_of(stimulus_set: StimulusSet) -> dict[str, tuple[str, float]]:
 def asked(stimulus_set: StimulusSet, model: FakeModel, **changes: object) -> tuple[EvaluationRun, Job]:
     arguments = {"plan": AskPlan(), "caps": Caps(), "allow_upload": True, **changes}
     run, job = ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#fake", **arguments)
-    runner.run_waiting(kinds=[asking.ASK_KIND])
+    runner.run_waiting(kinds=[asked_observers.ASK_KIND])
     job.refresh_from_db()
     run.refresh_from_db()
     return run, job

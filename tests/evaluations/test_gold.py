@@ -22,7 +22,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sources import agreed_originals
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder, Rating, store_ratings
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.plans import make_plan

@@ -31,8 +31,8 @@ from humanexp.evaluations import selectors
 from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.observers import Decoding
-from humanexp.evaluations.services import asking
-from humanexp.evaluations.services.asking import ask, estimated
+from humanexp.evaluations.services import asked_observers
+from humanexp.evaluations.services.asked_observers import ask, estimated
 from humanexp.evaluations.specs import shown
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
@@ -175,7 +175,7 @@ def media(settings, tmp_path: Path) -> Path:  # noqa: ANN001
 def asked(stimulus_set: StimulusSet, folder: Path, **changes: object) -> tuple[EvaluationRun, Job]:
     arguments = {"plan": AskPlan(), "caps": Caps(), **changes}
     run, job = ask(stimulus_set=stimulus_set, spec=f"vlm:{folder}", **arguments)
-    runner.run_waiting(kinds=[asking.ASK_KIND])
+    runner.run_waiting(kinds=[asked_observers.ASK_KIND])
     job.refresh_from_db()
     run.refresh_from_db()
     return run, job

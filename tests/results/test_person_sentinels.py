@@ -15,7 +15,7 @@ from analysis.findings.reproduction import analyse_export
 from analysis.labels.files import default_labels
 from analysis.tables import SCHEMAS
 from analysis.tables.stimuli import PREDICTIONS
-from humanexp.console.scripted import true_pictures
+from humanexp.console.scripted_participants import true_pictures
 from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun

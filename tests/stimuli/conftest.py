@@ -7,7 +7,7 @@ from django.test import Client
 
 from humanexp.core.models import User
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from tests.analysis.generation.originals import write_originals
 

@@ -12,7 +12,7 @@ import pytest
 from analysis.published_pictures import PublishedPicture, match_pictures
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceImage
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 
 pytestmark = pytest.mark.django_db

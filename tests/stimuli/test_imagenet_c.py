@@ -16,7 +16,7 @@ from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, Stim
 from humanexp.stimuli.services import imagenet_c
 from humanexp.stimuli.services.generation import start_generation
 from humanexp.stimuli.services.imagenet_c import EvenlySpread, import_imagenet_c, resume_import
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies.plans import catalogue_of
 from tests.analysis.generation.imagenet_c_tree import write_tree

@@ -13,7 +13,7 @@ from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import counted_changes
 from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.stimuli.services.generation import Described, create_stimulus_set
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
 from humanexp.stimuli import sources
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.stimuli.sources import ArchiveSource
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceImage
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder, ImportReport
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.importing import import_images, run_import
+from humanexp.stimuli.services.imports import import_images, run_import
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.stimuli.sources import StorageSource
 

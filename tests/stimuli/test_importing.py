@@ -12,7 +12,7 @@ from analysis.errors import TableRefused
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from tests.analysis.generation.originals import write_originals
 

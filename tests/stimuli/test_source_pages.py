@@ -17,7 +17,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder, delete_source_set
 from tests.markup import markup, words
 

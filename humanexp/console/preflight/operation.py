@@ -16,7 +16,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from humanexp.addresses import is_loopback
-from humanexp.console import scripted
+from humanexp.console import scripted_participants
 from humanexp.console.preflight.check import Launch, check
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, KeysRefused, RecruiterError
@@ -338,7 +338,7 @@ def _take(launch: Launch, slot: int) -> int:
         observers = ObserverModel(curves=DEMO_CURVES, seed=slot)
         person = ScriptedParticipant(
             persona=personas(observers, slot)["careful"],
-            truth=scripted.true_pictures(launch.study),
+            truth=scripted_participants.true_pictures(launch.study),
             name=f"dry-{os.getpid()}-{slot}",
             connection=http,
         )

@@ -20,7 +20,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.selectors import committed_sums, verdicts_on
-from humanexp.counterfactuals.services.searching import ROUND_KIND, finish, prepare, store_records
+from humanexp.counterfactuals.services.searches import ROUND_KIND, finish, prepare, store_records
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress

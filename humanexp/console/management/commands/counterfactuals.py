@@ -10,7 +10,7 @@ from humanexp.core.commands import OwnedCommand
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors import caveats_of
 from humanexp.counterfactuals.services.rounds import start_round
-from humanexp.counterfactuals.services.searching import create_search, default_model_name, start
+from humanexp.counterfactuals.services.searches import create_search, default_model_name, start
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.recruiters.registry import usual_ground

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from humanexp.console import demo_report, demo_steps, sites
 from humanexp.console.demo_steps import STEPS, Demo, Options
-from humanexp.console.scripted import whole_number
+from humanexp.console.scripted_participants import whole_number
 from humanexp.console.sites import Addresses
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import InputRefused

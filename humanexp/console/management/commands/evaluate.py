@@ -13,7 +13,7 @@ from humanexp.evaluations import selectors
 from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.observers import Decoding, is_asked
-from humanexp.evaluations.services.asking import ask
+from humanexp.evaluations.services.asked_observers import ask
 from humanexp.evaluations.services.evaluations import How, evaluate, evaluate_together
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet

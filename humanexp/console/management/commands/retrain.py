@@ -10,7 +10,7 @@ from rich.table import Table
 from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
 from humanexp.console import classifiers
-from humanexp.console.scripted import whole_number
+from humanexp.console.scripted_participants import whole_number
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations.services.retraining import expected_warnings
 from humanexp.jobs import runner

@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.progress import Progress
 
-from humanexp.console import scripted
-from humanexp.console.scripted import Connect, persona_mix, whole_number
+from humanexp.console import scripted_participants
+from humanexp.console.scripted_participants import Connect, persona_mix, whole_number
 from humanexp.core.commands import RefusableCommand
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of
@@ -42,14 +42,14 @@ class Command(RefusableCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         participants, seed = options["participants"], options["seed"]
         study = study_by_slug(options["study"])
-        campaign = scripted.open_campaign(study, participants)
+        campaign = scripted_participants.open_campaign(study, participants)
         self._check_reachable(campaign)
         try:
             with Progress(console=Console(stderr=True), transient=True) as progress:
                 task = progress.add_task("Scripted participants", total=participants)
-                run = scripted.run_in_browser
+                run = scripted_participants.run_in_browser
                 if not options["browser"]:
-                    run = partial(scripted.run_participants, connect=self.connect)
+                    run = partial(scripted_participants.run_participants, connect=self.connect)
                 cast = run(
                     study=study,
                     campaign=campaign,

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from humanexp.core.commands import OwnedCommand, ProgressLine
 from humanexp.stimuli.selectors.sources import answers_for
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder, ImportReport
 from humanexp.stimuli.sources import PictureSource, StorageSource
 

@@ -26,7 +26,7 @@ from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, S
 from humanexp.stimuli.selectors.sets import NOT_MEASURED
 from humanexp.stimuli.services.generated_sets import close_folder, open_folder
 from humanexp.stimuli.services.generation import complete_stimulus_set, store_stimuli
-from humanexp.stimuli.services.importing import check_new_set_name
+from humanexp.stimuli.services.imports import check_new_set_name
 from humanexp.stimuli.services.sources import freeze_source_set
 from humanexp.stimuli.sources import ArchiveSource, FolderSource, PictureSource, is_archive
 
