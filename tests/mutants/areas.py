@@ -20,7 +20,9 @@ _MONEY = (
     "test_settling.py",
     "pages",
 )
-_SERVICES = ("counterfactuals", "evaluations", "jobs", "participation", "results", "stimuli", "studies")
+_SERVICES = ("counterfactuals", "evaluations", "jobs", "results", "stimuli", "studies")
+#: Files of services that have no folder of their own.
+_PARTICIPATION = ("answering", "endings", "openings", "places", "presentation", "sessions", "set_ups")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ AREAS: dict[str, tuple[Suspects, ...]] = {
     "services": tuple(
         Suspects((f"humanexp/{app}/services.py", f"humanexp/{app}/services/**/*.py"), (f"tests/{app}", _ROLES))
         for app in _SERVICES
+    )
+    + (
+        Suspects(
+            tuple(f"humanexp/participation/{name}.py" for name in _PARTICIPATION), ("tests/participation", _ROLES)
+        ),
     )
     + tuple(
         Suspects((f"humanexp/{package}/*.py",), (_RECRUITMENT, _ROLES)) for package in ("entry", "ledger", "recruiting")
