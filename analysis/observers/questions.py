@@ -81,8 +81,6 @@ class AskPlan:
         How often each question is put.
     style : {"words", "letters"}
     seed : int
-    space : LabelSpace
-        Labels that are asked about.
 
     Raises
     ------
@@ -95,7 +93,6 @@ class AskPlan:
     repeats: int = 1
     style: Style = "words"
     seed: int = 0
-    space: LabelSpace = field(default_factory=default_labels)
 
     def __post_init__(self) -> None:
         unknown = [wording for wording in self.wordings if wording not in WORDINGS]
@@ -109,11 +106,12 @@ class AskPlan:
         """Questions a stimulus."""
         return len(self.wordings) * self.orders * self.repeats
 
-    def questions_for(self, stimulus: str) -> Iterator[ForcedChoice]:
-        """The questions about one stimulus; the first one's answer stands for it."""
+    def questions_for(self, stimulus: str, space: LabelSpace | None = None) -> Iterator[ForcedChoice]:
+        """The questions about one stimulus, among the product's labels by default; the first answer stands for it."""
+        space = space or default_labels()
         for repeat in range(self.repeats):
             for order in range(self.orders):
-                labels = shuffled_labels(stimulus, self.space, seed=self.seed, order=order)
+                labels = shuffled_labels(stimulus, space, seed=self.seed, order=order)
                 for wording in self.wordings:
                     yield ForcedChoice(labels, wording, self.style, order, repeat)
 
