@@ -22,8 +22,7 @@ from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import Precision, is_accelerator
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import ClassifierUnavailable, PictureRefused
-from analysis.labels.files import labels_called
-from analysis.labels.mapping import Answering, Decide, Decisions, Rule
+from analysis.labels.mapping import Answering, Decisions, Rule
 
 #: Stimuli a shard holds: what is lost when the process is killed.
 SHARD_STIMULI = 512
@@ -44,10 +43,6 @@ class Asked:
         Path of a mapping file; empty for none.
     own_labels : bool
         Decide among the classifier's own labels instead of those of the pictures.
-    space : str
-        Name of a shipped set of labels, or path of a file; empty: the product's default.
-    decide : {"among", "open"}
-        As of `analysis.labels.mapping.LabelMapping`.
     """
 
     spec: str
@@ -59,14 +54,11 @@ class Asked:
     allow_download: bool = False
     digest: str = ""
     precision: Precision = "float32"
-    space: str = ""
-    decide: Decide = "among"
 
     @property
     def how(self) -> Answering:
         """How its outputs become answers."""
-        space = labels_called(self.space) if self.space else None
-        return Answering(space, self.rule, self.decide, self.own_labels)
+        return Answering(rule=self.rule, own_labels=self.own_labels)
 
     def load(self) -> Classifier | RecordedPredictions:
         """Load the classifier; errors as in `load_classifier`."""
@@ -107,8 +99,6 @@ class PredictionShard:
         """File of this shard, named by all that decides its rows: it is used again only for the very same."""
         asked = self.asked
         digest = hashlib.sha256(f"{asked.digest} {asked.rule} {asked.own_labels} {self.name}".encode())
-        if (asked.space, asked.decide) != ("", "among"):
-            digest.update(f"{asked.how.labels.identity} {asked.decide}".encode())
         if is_accelerator(asked.device):
             # An accelerator sums in another order, and in the precision asked for: a run never mixes such rows.
             digest.update(f"accelerator {asked.precision}".encode())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from analysis import __version__
 from analysis.differences.twin import Twins
+from analysis.errors import TableRefused
 from analysis.findings.agreement import agreement_entries, error_consistency_entries, shape_bias_entries
 from analysis.findings.answers import (
     accuracy_entries,
@@ -128,7 +129,7 @@ def analyse(
     Raises
     ------
     TableRefused
-        If a table lacks a column or a value.
+        If a table lacks a column or a value, or people's trials hold other labels than ``labels``.
     InvalidInput
         If the seed is negative.
     """
@@ -136,6 +137,8 @@ def analyse(
     settings = Settings.planned(**chosen | options)
     origins = origins_of(trials, session_table, settings.recruiter_weights)
     tables = AnalysedTables(origins.trials, predictions, discrimination, session_table, stimuli, level_predictions)
+    if labels is not None:
+        _check_labels(trials, labels)
     labels = labels or default_labels()
     added: dict[str, object] = {"labels": Labels.of(labels, n=len(labels))}
     if answers is not None:
@@ -146,6 +149,18 @@ def analyse(
         added["flow"] = inclusion_flow(session_table)
     found = _findings(study, tables, origins, labels, settings, executor, Steps(report)).model_copy(update=added)
     return found.model_copy(update={"crowd": found.crowd_of(people_asked(tables.trials, tables.discrimination))})
+
+
+def _check_labels(trials: pd.DataFrame, labels: LabelSpace) -> None:
+    """Refuse people's answers of other labels: chance, confusions and verdicts would be those of the wrong ones."""
+    shown = trials[trials["task"] == "categorisation"]
+    for column, known in (("category", labels.ids), ("response", labels.responses)):
+        strange = shown.loc[shown[column].notna() & ~shown[column].isin(known), column]
+        if len(strange):
+            raise TableRefused(
+                f"trials, column {column!r}: {len(strange)} of {len(shown)} rows hold none of the {len(labels)} "
+                f"labels of {labels.name}, the first {strange.iloc[0]!r}. Give those that people chose among."
+            )
 
 
 @dataclass(frozen=True, eq=False)

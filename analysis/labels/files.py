@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from analysis.labels.imagenet import classes_in, imagenet1000
 from analysis.labels.space import Label, LabelSpace
 
 _SHIPPED = Path(__file__).parent / "spaces"
-#: Name, or path of a file, of the labels of whatever names none; read when the first of them is needed.
+#: Environment variable for the tests of the analysis: name, or path of a file, of the labels of whatever names none.
 DEFAULT_VARIABLE = "DEFAULT_LABELS"
 _FIELDS = ("name", "negatives", "grid", "partitions", "labels")
 _LABEL_FIELDS = ("words", "synonyms", "definition", "page", "icon", "classes")
@@ -51,12 +51,7 @@ def shipped(name: str) -> LabelSpace:
 def default_labels() -> LabelSpace:
     """The labels of sets of pictures, studies and tables that name none: the 16 entry-level categories."""
     named = os.environ.get(DEFAULT_VARIABLE, "entry16")
-    return labels_called(named)
-
-
-def labels_called(name: str) -> LabelSpace:
-    """Labels by the name of a shipped set, or by the path of a file."""
-    return read_labels_file(Path(name)) if name.endswith(".toml") else shipped(name)
+    return read_labels_file(Path(named)) if named.endswith(".toml") else shipped(named)
 
 
 def read_labels_file(path: Path) -> LabelSpace:
@@ -88,7 +83,7 @@ def read_labels_file(path: Path) -> LabelSpace:
         raise InvalidInput(f"{path.name}: {error}") from error
 
 
-def parse_labels(text: str, icon: Any = None) -> LabelSpace:
+def parse_labels(text: str, icon: Callable[[str], str] | None = None) -> LabelSpace:
     """Labels from the text of a TOML file.
 
     Parameters
@@ -173,7 +168,7 @@ def _fields_of(label: Label) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value}
 
 
-def _label(one: str, fields: object, icon: Any, drawings: dict[str, str]) -> Label:
+def _label(one: str, fields: object, icon: Callable[[str], str] | None, drawings: dict[str, str]) -> Label:
     told = _table(fields, f"labels.{one}")
     _only(told, _LABEL_FIELDS, f"[labels.{one}]")
     name = _text(told.get("icon", ""), f"labels.{one}.icon")

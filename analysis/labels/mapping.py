@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
@@ -44,7 +44,7 @@ class Decisions:
     label_space : int
         Number of labels the response was chosen from: 16, also for a network with 1,000 outputs.
     best, scores : ndarray of str and of float64, shape (n, 5)
-        Of more than 30 labels the five best and their scores, best first; empty, of shape (n, 0), of fewer.
+        Of more than 30 labels the five best and their scores, best first; empty of fewer.
     """
 
     responses: NDArray[np.str_]
@@ -133,7 +133,7 @@ class LabelMapping:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of identity, outputs, columns, rule and decision: stands with every answer that was made by it."""
+        """SHA-256 of identity, outputs, columns, rule and decision: what answers depend on beside probabilities."""
         told = [self.space.identity, self.outputs, self.columns, self.rule, self.decide]
         return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
 
@@ -185,15 +185,11 @@ class LabelMapping:
             responses = np.where(is_outside, OUTSIDE, responses)
             highest, total = np.where(is_outside, others.max(axis=1), highest), total + others.sum(axis=1)
         confidence = np.divide(highest, total, out=np.full(len(scores), self.space.chance), where=total > 0)
-        kept = BEST if len(self.space) > MOST_FOR_PEOPLE else 0
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :kept]
-        return Decisions(
-            responses,
-            np.clip(confidence, 0, 1),
-            len(self.space),
-            np.array(self.space.ids)[order],
-            np.take_along_axis(scores, order, axis=1),
-        )
+        found = Decisions(responses, np.clip(confidence, 0, 1), len(self.space))
+        if len(self.space) <= MOST_FOR_PEOPLE:
+            return found
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :BEST]
+        return replace(found, best=np.array(self.space.ids)[order], scores=np.take_along_axis(scores, order, axis=1))
 
 
 def outputs_of_labels(

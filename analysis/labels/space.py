@@ -1,4 +1,4 @@
-"""A set of labels as a value: its identity decides what may be compared, its presentation is what people see."""
+"""A set of labels as a value: its identity is what answers mean, its presentation is what people see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.arrays import BoolArray, IntArray
-from analysis.errors import InvalidInput, LabelSpaceMismatch
+from analysis.errors import InvalidInput
 
 #: The response recorded when no answer came in time; wrong, and kept apart from a wrong choice.
 NO_ANSWER = "na"
@@ -184,7 +184,7 @@ class LabelSpace:
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 of ids, partitions and the one for negative sentinels: what decides what may meet what."""
+        """SHA-256 of ids, partitions and the one for negative sentinels: the same for labels that mean the same."""
         return _digest(
             {
                 "ids": self.ids,
@@ -198,7 +198,7 @@ class LabelSpace:
 
     @cached_property
     def presentation(self) -> str:
-        """SHA-256 of all that people see of it; recorded with trials, never a barrier."""
+        """SHA-256 of all that people see of it."""
         return _digest(
             {
                 "labels": {
@@ -209,20 +209,6 @@ class LabelSpace:
                 "drawings": dict(self.drawings),
             }
         )
-
-    def must_be(self, other: LabelSpace, what: str) -> None:
-        """Refuse what was made with labels of another identity.
-
-        Raises
-        ------
-        LabelSpaceMismatch
-            Naming both, and the way from one to the other.
-        """
-        if self.identity != other.identity:
-            raise LabelSpaceMismatch(
-                f"{what}: made with the labels {other.name!r} ({len(other)}), not with {self.name!r} ({len(self)}). "
-                "They meet by a mapping alone: a table that says which label of one stands for which of the other."
-            )
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ...], ...]:

@@ -42,7 +42,7 @@ class Labels(Entry):
     """What people chose among, and pictures show."""
 
     name: str
-    #: digest that decides what may be compared
+    #: digest of ids and partitions
     identity: str
     n: int
 
@@ -83,7 +83,7 @@ class Findings(Entry):
     reach: tuple[Reach, ...] = ()
     validation: Validation | None = None
     trials: TrialCounts | None = None
-    #: None to findings-8: the 16 entry-level categories
+    #: None in findings that say nothing of labels: the 16 entry-level categories
     labels: Labels | None = None
     notes: tuple[str, ...] = ()
     #: where whoever collected the answers counted them

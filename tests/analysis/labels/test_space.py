@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import InvalidInput, LabelSpaceMismatch, UnknownName
+from analysis.errors import InvalidInput, UnknownName
 from analysis.labels.files import (
     labels_of_words,
     labels_to_toml,
@@ -58,12 +58,11 @@ def test_a_file_survives_writing_and_reading() -> None:
         assert [label.classes for label in again.labels] == [label.classes for label in space.labels]
 
 
-def test_a_mended_word_changes_what_is_shown_and_not_what_may_meet() -> None:
+def test_a_mended_word_changes_what_is_shown_and_not_the_identity() -> None:
     space = parse_labels(KITCHEN)
     mended = parse_labels(KITCHEN.replace("Gabel", "Forke"))
     assert mended.identity == space.identity
     assert mended.presentation != space.presentation
-    space.must_be(mended, "The study")
 
 
 @pytest.mark.parametrize(
@@ -75,10 +74,7 @@ def test_a_mended_word_changes_what_is_shown_and_not_what_may_meet() -> None:
     ],
 )
 def test_labels_and_groups_make_the_identity(changed: str) -> None:
-    space, other = parse_labels(KITCHEN), parse_labels(changed)
-    assert other.identity != space.identity
-    with pytest.raises(LabelSpaceMismatch, match="The predictions: made with the labels 'kitchen'.*mapping"):
-        space.must_be(other, "The predictions")
+    assert parse_labels(changed).identity != parse_labels(KITCHEN).identity
 
 
 def test_the_order_of_a_file_numbers_labels_and_is_no_part_of_the_identity() -> None:
