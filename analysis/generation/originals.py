@@ -22,6 +22,8 @@ from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused, UnknownName
 from analysis.visual_change.vif import MINIMUM_SIDE_PX
 
+#: Smaller pictures are not corrupted: hardly any function has room in them.
+MINIMUM_NATIVE_PX = 16
 #: Colours of pictures and the pixels of Pillow that hold them.
 _PIXELS = {"RGB": "RGB", "GRAY": "L", "CMYK": "CMYK"}
 #: A profile that moves no colour by more levels than this is sRGB: its makers round differently, and pixels stay.
@@ -305,10 +307,11 @@ def _look_at(path: Path, name: str) -> Inspection:
         picture = _open_rgb(path, name)
         with path.open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    if min(picture.size) < MINIMUM_SIDE_PX:
+    is_native = picture.width == picture.height >= MINIMUM_NATIVE_PX
+    if min(picture.size) < MINIMUM_SIDE_PX and not is_native:
         raise PictureRefused(
             f"{name}: {picture.width} x {picture.height} px is too small; take a picture with sides of at least "
-            f"{MINIMUM_SIDE_PX} px."
+            f"{MINIMUM_SIDE_PX} px, or a square of {MINIMUM_NATIVE_PX} px or more, which can be shown enlarged."
         )
     pixels = hashlib.sha256(f"{picture.width}x{picture.height}".encode())
     side = min(picture.size)

@@ -121,6 +121,11 @@ def parse_labels(text: str, icon: Callable[[str], str] | None = None) -> LabelSp
     )
 
 
+def labels_from_toml(document: str, drawings: Mapping[str, str]) -> LabelSpace:
+    """What `labels_to_toml` wrote, with its drawings by name; other icons are the product's."""
+    return parse_labels(document, lambda name: drawings.get(name, ""))
+
+
 def labels_of_words(name: str, words: Iterable[str], language: str = "en") -> LabelSpace:
     """Labels from words alone, one a label; ids follow from the words.
 

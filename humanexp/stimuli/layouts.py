@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from analysis.file_names import composed, without_litter
-from analysis.labels.files import default_labels
 from analysis.labels.imagenet import class_ids
-from analysis.labels.mapping import label_of_class
 from analysis.tables.reading import read_cells
 from humanexp.core.errors import InputRefused
+from humanexp.stimuli.labelling import Labelling
 from humanexp.stimuli.sources import FoundFiles, LabelledFile, PictureSource, Spellings, readable, told
 
 KAGGLE_LIST = "LOC_val_solution.csv"
@@ -23,60 +22,87 @@ CLASS_TABLE = "meta.mat"
 #: Pictures of the validation half of ImageNet, as it is handed out: 50,000 in one folder.
 VALIDATION_NAME = re.compile(r"ILSVRC2012_val_(\d{8})\.JPEG", re.IGNORECASE)
 _WNID = re.compile(r"n\d{8}")
-_KNOWN_WNIDS = frozenset(class_ids())
+_LONGEST_FACTOR = 80
+
+#: Names of the columns of a table, the first as it is written here; Hugging Face's folders have metadata.csv.
+_PATH, _LABEL = ("path", "file_name"), ("category", "label")
 
 
-def category_of(label: str) -> str | None:
-    """Category of a folder's or column's label; None where it has none."""
-    space = default_labels()
-    return label.lower() if label.lower() in space else label_of_class(label, space)
+def read_table(
+    content: bytes,
+    *,
+    source: str,
+    resolve: Callable[[str], str],
+    labelling: Labelling | None = None,
+    factors: Sequence[str] = (),
+) -> FoundFiles:
+    """Files of a CSV table with the columns path and category (or WordNet id), and perhaps accepted and competing.
 
-
-def is_label(label: str) -> bool:
-    """Whether it is a category, or a WordNet id of ImageNet, perhaps of none of the 16 categories."""
-    return label.lower() in default_labels() or label in _KNOWN_WNIDS
-
-
-def wnid_of(label: str, file_name: str, category: str) -> str:
-    """WordNet id that a label or the file's name (n02085936_1003.JPEG) tells, if it goes with the category."""
-    if label in _KNOWN_WNIDS:
-        return label
-    wnid = file_name[:9]
-    return wnid if file_name[9:10] == "_" and label_of_class(wnid, default_labels()) == category else ""
-
-
-def read_table(content: bytes, *, source: str, resolve: Callable[[str], str]) -> FoundFiles:
-    """Files of a CSV table with the columns path and category (or WordNet id).
-
-    `resolve` turns a path of the table into a name of the source.
+    `resolve` turns a path of the table into a name of the source; `factors` are further columns that are kept.
     """
+    labelling = labelling or Labelling()
     table = read_cells(content, source=source)
-    missing = [name for name in ("path", "category") if name not in table.names]
+    path, category = (next((name for name in names if name in table.names), names[0]) for names in (_PATH, _LABEL))
+    missing = [name for name in (path, category, *factors) if name not in table.names]
     if missing:
         raise InputRefused(
             f"{source}: the column {missing[0]!r} is missing. The header must be path,category; the file has: "
             f"{readable(', '.join(table.names))}."
         )
     files: list[LabelledFile] = []
-    without: Counter[str] = Counter()
+    n_without_answer = 0
     for number, cells in enumerate(table.records(), start=1):
-        if not cells["path"]:
-            raise InputRefused(f"{source}, row {number}: the column 'path' is empty. Fill it in.")
-        label = cells["category"]
-        category = category_of(label)
-        if category is None:
-            if not is_label(label):
+        if not cells[path]:
+            raise InputRefused(f"{source}, row {number}: the column {path!r} is empty. Fill it in.")
+
+        def label_in(column: str, written: str, number: int = number) -> str:
+            if not labelling.is_known(written):
                 raise InputRefused(
-                    f"{source}, row {number}, column 'category': {readable(label)!r} is none of the 16 categories "
-                    f"({', '.join(default_labels().ids)}) and no WordNet id of ImageNet."
+                    f"{source}, row {number}, column {column!r}: {readable(written)!r} is none of {labelling.title} "
+                    f"({labelling.some}) and no WordNet id of ImageNet."
                 )
-            without[label] += 1
+            return labelling.label(written) or ""
+
+        label_in(category, cells[category])
+        label = labelling.count(cells[category])
+        if label is None:
             continue
-        name = resolve(cells["path"])
-        files.append(LabelledFile(name, category, wnid_of(label, PurePosixPath(name).name, category)))
-    if not files and not without:
+        accepted = [label_in("accepted", written) for written in cells.get("accepted", "").split()]
+        if "accepted" in table.names and not any(accepted):
+            n_without_answer += 1
+            continue
+        competing = label_in("competing", cells["competing"]) if cells.get("competing") else ""
+        if competing == label:
+            raise InputRefused(
+                f"{source}, row {number}, column 'competing': {competing!r} is the picture's own label. The column "
+                "names what else it could be taken for; leave it empty where there is nothing."
+            )
+        name = resolve(cells[path])
+        files.append(
+            LabelledFile(
+                name,
+                label,
+                labelling.wnid(cells[category], PurePosixPath(name).name, label),
+                accepted=tuple(sorted({one for one in accepted if one})),
+                competing=competing,
+                factors={factor: _factor(cells[factor], source, number, factor) for factor in factors},
+            )
+        )
+    if not files and not labelling.read:
         raise InputRefused(f"{source}: the file names no picture. It needs a header path,category and a row a picture.")
-    return FoundFiles(files, _without_category(without))
+    ignored = labelling.left_out
+    if n_without_answer:
+        ignored.append(f"{n_without_answer} pictures of which no label is accepted as an answer")
+    return FoundFiles(files, ignored)
+
+
+def _factor(value: str, source: str, row: int, column: str) -> str:
+    if len(value) > _LONGEST_FACTOR or not value.isprintable():
+        raise InputRefused(
+            f"{source}, row {row}, column {column!r}: a factor is at most {_LONGEST_FACTOR} characters that can be "
+            "shown. Shorten it to a name of its group."
+        )
+    return value
 
 
 def read_wnid_list(text: str, *, source: str) -> dict[str, str]:
@@ -121,10 +147,9 @@ def needs_class_table(source: str) -> InputRefused:
     )
 
 
-def label_flat_files(names: list[str], wnids: Mapping[str, str], *, source: str) -> FoundFiles:
+def label_flat_files(names: list[str], wnids: Mapping[str, str], *, source: str, labelling: Labelling) -> FoundFiles:
     """Files by a list; a file that the list lacks is refused, for it would be lost silently."""
     files: list[LabelledFile] = []
-    without: Counter[str] = Counter()
     for name in names:
         path = PurePosixPath(name)
         wnid = wnids.get(composed(path.stem))
@@ -132,18 +157,10 @@ def label_flat_files(names: list[str], wnids: Mapping[str, str], *, source: str)
             raise InputRefused(
                 f"{name}: {source} has no line for this picture. Complete the list, or remove the picture."
             )
-        category = label_of_class(wnid, default_labels())
-        if category is None:
-            without[wnid] += 1
-        else:
-            files.append(LabelledFile(name, category, wnid))
-    return FoundFiles(files, _without_category(without))
-
-
-def _without_category(wnids: Counter[str]) -> list[str]:
-    if not wnids:
-        return []
-    return [f"{wnids.total()} pictures whose WordNet ids belong to none of the 16 categories: {told(sorted(wnids))}"]
+        label = labelling.count(wnid)
+        if label is not None:
+            files.append(LabelledFile(name, label, wnid))
+    return FoundFiles(files, labelling.left_out)
 
 
 def _class_numbers(class_table: bytes) -> dict[int, str]:
@@ -186,90 +203,102 @@ class _Room:
         return [name for name in self.files if _suffix(name) in _PICTURE_SUFFIXES]
 
 
-def find_files(source: PictureSource, *, label_list: Path | None = None) -> FoundFiles:
+def find_files(
+    source: PictureSource,
+    *,
+    label_list: Path | None = None,
+    labelling: Labelling | None = None,
+    factors: Sequence[str] = (),
+) -> FoundFiles:
     """Labelled files of a source.
 
-    Understood are: one folder a category or WordNet id (also below other folders, as in `val/n02123045/`); the flat
-    folder of ImageNet's validation pictures with a list of labels; and a CSV table `path,category`.
+    Understood are: one folder a label or WordNet id (also below other folders, as in `val/n02123045/`); the flat
+    folder of ImageNet's validation pictures with a list of labels; and a CSV table `path,category`, alone or in a
+    folder of pictures (`metadata.csv` with `file_name` and `label`).
 
     Raises
     ------
     InputRefused
         Naming what stands in the way and what to do.
     """
+    labelling = labelling or Labelling()
     wanted, litter = without_litter(source.names())
     Spellings(wanted, title=source.title)
     nested = [name for name in wanted if _suffix(name) in _ARCHIVE_SUFFIXES]
     ignored = source.ignored() + ([f"archives within the source, not looked into: {told(nested)}"] if nested else [])
     ignored += _told_litter(litter)
-    room = _find_room([name for name in wanted if _suffix(name) not in _ARCHIVE_SUFFIXES])
-    found = _found(source, room, label_list)
+    room = _find_room([name for name in wanted if _suffix(name) not in _ARCHIVE_SUFFIXES], labelling)
+    found = _found(source, room, label_list, labelling, factors)
     ignored += found.ignored
     if not found.files:
         without = f" Left out were {'; '.join(ignored)}." if ignored else ""
         raise InputRefused(
             f"{source.title}: there is no picture in it.{without} Give a folder that holds one folder a category "
-            f"({', '.join(default_labels().ids[:3])} and so on) or WordNet id, or a CSV file with the columns path "
+            f"({', '.join(labelling.space.ids[:3])} and so on) or WordNet id, or a CSV file with the columns path "
             "and category."
         )
-    return FoundFiles(found.files, ignored)
+    return FoundFiles(found.files, ignored, labelling.told)
 
 
-def find_files_of_table(source: PictureSource, table: str) -> FoundFiles:
+def find_files_of_table(
+    source: PictureSource, table: str, labelling: Labelling | None = None, factors: Sequence[str] = ()
+) -> FoundFiles:
     """Labelled files of a CSV table `path,category` that lies in the source."""
     folder = PurePosixPath(table).parent
     return read_table(
         _read_bytes(source, table),
         source=f"{source.title}/{table}",
         resolve=lambda path: source.as_written((folder / path.replace("\\", "/")).as_posix()),
+        labelling=labelling,
+        factors=factors,
     )
 
 
-def _found(source: PictureSource, room: _Room, label_list: Path | None) -> FoundFiles:
+def _found(
+    source: PictureSource, room: _Room, label_list: Path | None, labelling: Labelling, factors: Sequence[str]
+) -> FoundFiles:
     pictures = [room.prefix + name for name in room.pictures]
     if label_list is not None:
         every = pictures + [name for inner in room.folders.values() for name in inner]
         text = _read_bytes_of(label_list).decode("utf-8-sig", errors="replace")
-        return label_flat_files(every, read_wnid_list(text, source=str(label_list)), source=str(label_list))
+        wnids = read_wnid_list(text, source=str(label_list))
+        return label_flat_files(every, wnids, source=str(label_list), labelling=labelling)
     if pictures and all(VALIDATION_NAME.fullmatch(PurePosixPath(name).name) for name in pictures):
         wnids, list_name = _validation_labels(source, room)
-        return label_flat_files(pictures, wnids, source=list_name)
-    if not room.folders or not any(map(is_label, room.folders)):
+        return label_flat_files(pictures, wnids, source=list_name, labelling=labelling)
+    if factors or not any(map(labelling.is_known, room.folders)):
         tables = [name for file, name in sorted(room.beside.items()) if file.lower().endswith(".csv")]
         if len(tables) == 1:
-            return find_files_of_table(source, tables[0])
+            return find_files_of_table(source, tables[0], labelling, factors)
+    if factors:
+        raise InputRefused(
+            f"{source.title}: factors are columns of a table, and there is no CSV file with path,category beside the "
+            "pictures, or more than one. Put one there, or name the table itself."
+        )
     if pictures:
         raise InputRefused(f"{pictures[0]}: the picture has no category. Move it into the folder of its category.")
-    return _from_folders(room)
+    return _from_folders(room, labelling)
 
 
-def _from_folders(room: _Room) -> FoundFiles:
+def _from_folders(room: _Room, labelling: Labelling) -> FoundFiles:
     files: list[LabelledFile] = []
-    without: Counter[str] = Counter()
     for folder, names in sorted(room.folders.items()):
-        category = category_of(folder)
-        if category is not None:
+        if not labelling.is_known(folder):
+            raise InputRefused(
+                f"{room.prefix}{readable(folder)}: {readable(folder)!r} is neither one of {labelling.title} nor a "
+                f"WordNet id of ImageNet. Rename the folder to one of {labelling.some}, move it away, or import it by "
+                "itself if it holds the folders of the labels."
+            )
+        label = labelling.count(folder, len(names))
+        if label is not None:
             files += [
-                LabelledFile(name, category, wnid_of(folder, PurePosixPath(name).name, category))
+                LabelledFile(name, label, labelling.wnid(folder, PurePosixPath(name).name, label))
                 for name in sorted(names)
             ]
-        elif is_label(folder):
-            without[folder] = len(names)
-        else:
-            raise InputRefused(
-                f"{room.prefix}{readable(folder)}: {readable(folder)!r} is neither one of the 16 categories nor a "
-                f"WordNet id of ImageNet. Rename the folder to one of {', '.join(default_labels().ids)}, move it "
-                "away, or import it by itself if it holds the folders of the categories."
-            )
-    ignored = [f"{name}: no folder" for name in room.files]
-    if without:
-        ignored.append(
-            f"{without.total()} pictures in folders that belong to none of the 16 categories: {told(sorted(without))}"
-        )
-    return FoundFiles(files, ignored)
+    return FoundFiles(files, [f"{name}: no folder" for name in room.files] + labelling.left_out)
 
 
-def _find_room(names: list[str]) -> _Room:
+def _find_room(names: list[str], labelling: Labelling) -> _Room:
     """Walk down while there is one folder alone that is no label."""
     room = _Room("")
     while True:
@@ -283,7 +312,7 @@ def _find_room(names: list[str]) -> _Room:
                     room.files.append(first)
         room.beside.update({file: room.prefix + file for file in room.files if _suffix(file) not in _PICTURE_SUFFIXES})
         only = next(iter(room.folders)) if len(room.folders) == 1 else None
-        if only is None or is_label(only) or room.pictures:
+        if only is None or labelling.is_known(only) or room.pictures:
             return room
         room.prefix += f"{only}/"
 

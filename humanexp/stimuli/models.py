@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db import models
 from django.db.models import Q
 
+from analysis.labels.files import default_labels, labels_from_toml
+from analysis.labels.space import LabelSpace
 from humanexp.core.errors import SetFrozen
 from humanexp.core.models import Owned
 
@@ -19,6 +23,34 @@ if TYPE_CHECKING:
 _RATINGS = frozenset({"classifiers_asked", "classifiers_agreeing", "smallest_probability"})
 #: And which classifiers were asked, nor who is still known to have imported the set.
 _NOT_FROZEN = frozenset({"gold_classifiers", "created_by", "created_by_id"})
+
+
+class LabelSet(Owned):
+    """A label space: its identity stays once pictures have it, what people see of it can be mended."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    #: digests of `LabelSpace.identity` and `LabelSpace.presentation`
+    identity = models.CharField(max_length=64)
+    presentation = models.CharField(max_length=64)
+    #: as a TOML file, and the SVG of its own icons by name
+    document = models.TextField()
+    drawings = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def space(self) -> LabelSpace:
+        """The labels as a value."""
+        return _read_labels(self.document, json.dumps(self.drawings, sort_keys=True))
+
+
+@lru_cache(maxsize=64)
+def _read_labels(document: str, drawings: str) -> LabelSpace:
+    return labels_from_toml(document, json.loads(drawings))
 
 
 class SourceSetQuerySet(models.QuerySet["SourceSet"]):
@@ -86,6 +118,8 @@ class SourceSet(Owned):
     """Labelled pictures from one place, with their provenance."""
 
     name = models.SlugField(max_length=80, unique=True)
+    #: what its pictures are called; none: the product's default
+    labels = models.ForeignKey(LabelSet, null=True, blank=True, on_delete=models.PROTECT, related_name="source_sets")
     provenance = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
     #: from then on neither its pictures nor its notes change
@@ -119,18 +153,29 @@ class SourceSet(Owned):
         return self.frozen_at is not None
 
     @property
+    def space(self) -> LabelSpace:
+        """The labels of its pictures."""
+        return self.labels.space if self.labels is not None else default_labels()
+
+    @property
     def job_subject(self) -> str:
         """Under this subject jobs about the set are found."""
         return f"source_set:{self.pk}"
 
 
 class SourceImage(models.Model):
-    """An original: one picture of one category."""
+    """An original: one picture with its label."""
 
     source_set = models.ForeignKey(SourceSet, on_delete=models.CASCADE, related_name="images")
     #: unique in the set; the `original` column of every table
     key = models.CharField(max_length=200)
     category = models.CharField(max_length=40)
+    #: labels that are right answers, where there are several; empty: its category alone
+    accepted = models.JSONField(default=list, blank=True)
+    #: what else the picture could be taken for, such as the texture of a cue conflict
+    competing = models.CharField(max_length=40, blank=True)
+    #: further properties by name
+    factors = models.JSONField(default=dict, blank=True)
     #: relative to MEDIA_ROOT
     file = models.CharField(max_length=300)
     sha256 = models.CharField(max_length=64)

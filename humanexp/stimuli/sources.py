@@ -8,7 +8,7 @@ import struct
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -34,6 +34,12 @@ class LabelledFile:
     category: str
     #: WordNet id, where the source names it
     wnid: str = ""
+    #: labels that are right answers where there are several; empty: its own alone
+    accepted: tuple[str, ...] = ()
+    #: what else the picture could be taken for: the texture of a cue conflict
+    competing: str = ""
+    #: further properties by name, such as the background
+    factors: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class FoundFiles:
     files: list[LabelledFile]
     #: what was left out, one sentence each
     ignored: list[str] = field(default_factory=list)
+    #: what the source wrote, the label that it was read as (empty: of none), and of how many pictures
+    read: list[tuple[str, str, int]] = field(default_factory=list)
 
 
 class PictureSource(ABC):
@@ -131,12 +139,14 @@ def readable(name: str) -> str:
 class FolderSource(PictureSource):
     """A folder on this machine. Links to files and folders are followed; it is the caller's own machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, only: Callable[[str], bool] | None = None) -> None:
+        """`only` says which of its files belong to the source, by their paths; all of them without it."""
         super().__init__()
         if not folder.exists():
             raise InputRefused(f"{folder}: there is no such folder or file.")
         self.folder = folder
         self.title = str(folder)
+        self._only = only
 
     def names(self) -> list[str]:
         names: list[str] = []
@@ -145,7 +155,9 @@ class FolderSource(PictureSource):
             folders[:] = [name for name in folders if self._is_new(os.path.join(place, name), seen)]
             inner = Path(place).relative_to(self.folder)
             names += [(inner / name).as_posix() for name in files]
-        return sorted(names)
+            if self._only is not None:
+                folders.clear()
+        return sorted(filter(self._only, names) if self._only is not None else names)
 
     def names_in(self, folder: str) -> list[str]:
         try:

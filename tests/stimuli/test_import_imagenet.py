@@ -38,7 +38,7 @@ def check(report: ImportReport) -> None:
         "dog-ILSVRC2012_val_00000003": "n02085936",
     }
     (ignored,) = [sentence for sentence in report.ignored if "n01440764" in sentence]
-    assert ignored.startswith("1 pictures")
+    assert ignored.startswith("1 picture ")
 
 
 KAGGLE = "ImageId,PredictionString\n" + "".join(

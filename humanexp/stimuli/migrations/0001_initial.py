@@ -17,6 +17,44 @@ class Migration(migrations.Migration):
         humanexp.table_making.MakeTables(
             operations=[
                 migrations.CreateModel(
+                    name="LabelSet",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        ("created_at", models.DateTimeField(auto_now_add=True)),
+                        ("name", models.SlugField(max_length=80, unique=True)),
+                        ("identity", models.CharField(max_length=64)),
+                        ("presentation", models.CharField(max_length=64)),
+                        ("document", models.TextField()),
+                        ("drawings", models.JSONField(blank=True, default=dict)),
+                        (
+                            "created_by",
+                            models.ForeignKey(
+                                null=True,
+                                on_delete=django.db.models.deletion.SET_NULL,
+                                related_name="+",
+                                to=settings.AUTH_USER_MODEL,
+                            ),
+                        ),
+                        (
+                            "lab",
+                            models.ForeignKey(
+                                default="lab",
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="+",
+                                to="core.lab",
+                            ),
+                        ),
+                    ],
+                    options={
+                        "ordering": ["name"],
+                    },
+                ),
+                migrations.CreateModel(
                     name="SourceSet",
                     fields=[
                         (
@@ -50,6 +88,16 @@ class Migration(migrations.Migration):
                                 to="core.lab",
                             ),
                         ),
+                        (
+                            "labels",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="source_sets",
+                                to="stimuli.labelset",
+                            ),
+                        ),
                     ],
                     options={
                         "ordering": ["name"],
@@ -66,6 +114,9 @@ class Migration(migrations.Migration):
                         ),
                         ("key", models.CharField(max_length=200)),
                         ("category", models.CharField(max_length=40)),
+                        ("accepted", models.JSONField(blank=True, default=list)),
+                        ("competing", models.CharField(blank=True, max_length=40)),
+                        ("factors", models.JSONField(blank=True, default=dict)),
                         ("file", models.CharField(max_length=300)),
                         ("sha256", models.CharField(max_length=64)),
                         ("pixel_sha256", models.CharField(blank=True, max_length=64)),

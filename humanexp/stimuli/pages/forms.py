@@ -14,6 +14,7 @@ from humanexp.core.models import User
 from humanexp.core.names import NameField
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors import sources
+from humanexp.stimuli.selectors.labels import label_choices
 from humanexp.stimuli.selectors.sets import Filters
 from humanexp.stimuli.services.generation import made_families, plain_functions_beside
 from humanexp.stimuli.services.sources import MOST_PROVENANCE, ImportOrder
@@ -229,10 +230,22 @@ class ImportForm(NotesForm):
         required=False,
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip", "data-drop": ""}),
         help_text=(
-            "One folder for each category or WordNet id, or pictures and a table with the columns path and category."
+            "One folder for each label or WordNet id, pictures and a table with the columns path and category, or "
+            "files of arrays: CIFAR-10 for Python, IDX files of MNIST, .npz."
         ),
     )
     storage_prefix = forms.CharField(label="Or everything in the storage under", required=False, max_length=500)
+    labels = forms.ChoiceField(
+        label="Labels",
+        required=False,
+        help_text="What the pictures show. Folders and tables name labels by id, word or synonym, or by their number.",
+    )
+    factors = forms.CharField(
+        label="Further columns of the table",
+        required=False,
+        max_length=300,
+        help_text="Properties that stay with each picture, such as background, texture. Names, separated by commas.",
+    )
     minimum_side_px = forms.IntegerField(
         label="Shortest side in pixels",
         min_value=0,
@@ -244,11 +257,24 @@ class ImportForm(NotesForm):
         label="Leave out pictures that cannot be used, and list them; otherwise a single one stops the import",
         required=False,
     )
-    field_order = ("name", "archive", "storage_prefix", "minimum_side_px", "skip_unusable", "provenance", "licence")
+    field_order = (
+        "name",
+        "archive",
+        "storage_prefix",
+        "labels",
+        "factors",
+        "minimum_side_px",
+        "skip_unusable",
+        "provenance",
+        "licence",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["archive"].help_text += f" At most {settings.PICTURES_UPLOAD_MAX_MB} MB."
+        labels = self.fields["labels"]
+        if isinstance(labels, forms.ChoiceField):
+            labels.choices = [(name, text) for name, text in label_choices().items()]
         if is_storage_configured():
             self.fields["storage_prefix"].help_text = settings.PICTURES_STORAGE.split("?")[0]
         else:
@@ -272,5 +298,9 @@ class ImportForm(NotesForm):
 
     def order(self, *, by: User | None) -> ImportOrder:
         """What a valid form asks for."""
-        names = ("name", "provenance", "licence", "minimum_side_px", "skip_unusable")
-        return ImportOrder(**{name: self.cleaned_data[name] for name in names}, by_id=by.pk if by else None)
+        names = ("name", "labels", "provenance", "licence", "minimum_side_px", "skip_unusable")
+        return ImportOrder(
+            **{name: self.cleaned_data[name] for name in names},
+            factors=[name.strip() for name in self.cleaned_data["factors"].split(",") if name.strip()],
+            by_id=by.pk if by else None,
+        )

@@ -14,7 +14,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from analysis.labels.files import default_labels
 from analysis.visual_change.coverage import stimuli_that_cover
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
 from humanexp.core.middleware import takes_uploads
@@ -151,14 +150,15 @@ def _source_context(request: HttpRequest, found: SourceSet, form: NotesForm | No
 
 def _gallery(request: HttpRequest, found: SourceSet) -> dict[str, Any]:
     category, agreement = request.GET.get("category", ""), request.GET.get("agreement", "")
-    pictures = pictures_of(found, category=category if category in default_labels().ids else "", agreement=agreement)
+    names = [row.category for row in counts_by_category(found)]
+    pictures = pictures_of(found, category=category if category in names else "", agreement=agreement)
     page = Paginator(pictures, PICTURES_A_PAGE).get_page(request.GET.get("page"))
     return {
         "source_set": found,
         "page": page,
         "category": category,
         "agreement": agreement,
-        "names": default_labels().ids,
+        "names": names,
         "rated": bool(found.gold_classifiers),
     }
 

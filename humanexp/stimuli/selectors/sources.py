@@ -9,7 +9,7 @@ from typing import Literal
 from django.db.models import Count, F, Min, Q, QuerySet
 from django.db.models.functions import Least
 
-from analysis.labels.files import default_labels
+from analysis.labels.space import MOST_FOR_PEOPLE
 from humanexp.core.errors import NotFound, existing
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
@@ -61,7 +61,7 @@ def image_by_pk(pk: int) -> SourceImage:
 
 
 def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
-    """All 16 categories, those without a picture as well."""
+    """Labels of the set, those without a picture as well where people could choose among all of them."""
     counted = (
         source_set.images.order_by()
         .values("category")
@@ -70,7 +70,9 @@ def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
         )
     )
     rows = {row["category"]: CategoryCount(**row) for row in counted}
-    return [rows.get(category) or CategoryCount(category, 0, 0, None) for category in default_labels().ids]
+    space = source_set.space
+    shown = space.ids if len(space) <= MOST_FOR_PEOPLE else [label for label in space.ids if label in rows]
+    return [rows.get(label) or CategoryCount(label, 0, 0, None) for label in shown]
 
 
 def pictures_of(source_set: SourceSet, *, category: str = "", agreement: str = "") -> QuerySet[SourceImage]:

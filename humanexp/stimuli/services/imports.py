@@ -28,8 +28,12 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
+from humanexp.stimuli.array_pictures import arrays_with, with_arrays
+from humanexp.stimuli.labelling import Labelling
 from humanexp.stimuli.layouts import find_files, find_files_of_table
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.selectors.labels import space_named
+from humanexp.stimuli.services.label_sets import label_set_named
 from humanexp.stimuli.services.sources import Collection, ImportOrder, ImportReport, Incoming
 from humanexp.stimuli.sources import (
     ArchiveSource,
@@ -73,13 +77,27 @@ def import_images(
     table, opened = _open_source(source)
     collection = Collection(order)
     with closing(opened), closing(collection), _unfinished_folder(order.name) as folder:
-        found = find_files_of_table(opened, table) if table else find_files(opened, label_list=label_list)
+        found = _found(opened, table, order, label_list)
         for incoming, inspection in _look_at_all(opened, found.files, folder):
             collection.add(incoming, inspection, folder)
             progress(collection.n_seen, len(found.files), "pictures read")
         collection.check(found)
         source_set = _write(replace(order, provenance=order.provenance or opened.title), collection, found, folder)
         return collection.report(source_set, found)
+
+
+def preview_import(*, source: Path | PictureSource, order: ImportOrder, label_list: Path | None = None) -> FoundFiles:
+    """What an import would find, and what it would read as which label. Nothing is written, no picture is opened."""
+    table, opened = _open_source(source)
+    with closing(opened):
+        return _found(opened, table, order, label_list)
+
+
+def _found(source: PictureSource, table: str, order: ImportOrder, label_list: Path | None) -> FoundFiles:
+    labelling = Labelling(space_named(order.labels), by_number=bool(order.labels))
+    if table:
+        return find_files_of_table(source, table, labelling, order.factors)
+    return find_files(source, label_list=label_list, labelling=labelling, factors=order.factors)
 
 
 def check_new_set_name(name: str) -> None:
@@ -91,11 +109,14 @@ def check_new_set_name(name: str) -> None:
 def _open_source(source: Path | PictureSource) -> tuple[str, PictureSource]:
     """The opened source, and the name of the table in it if it was given as one."""
     if not isinstance(source, Path):
-        return "", source
+        return "", with_arrays(source)
     if not source.is_file():
-        return "", FolderSource(source)
+        return "", with_arrays(FolderSource(source))
+    of_arrays = arrays_with(source.name)
+    if of_arrays is not None:
+        return "", with_arrays(FolderSource(source.absolute().parent, only=of_arrays))
     if is_archive(source):
-        return "", ArchiveSource(source)
+        return "", with_arrays(ArchiveSource(source))
     return source.name, FolderSource(source.absolute().parent)
 
 
@@ -187,6 +208,7 @@ def _write(order: ImportOrder, collection: Collection, found: FoundFiles, folder
         with _writing(), transaction.atomic():
             source_set = SourceSet.objects.create(
                 name=name,
+                labels=label_set_named(order.labels, by=by),
                 provenance=order.provenance,
                 licence=order.licence,
                 lab_id=ownership.lab_of(by),
@@ -231,7 +253,7 @@ def request_import(
         if stored is not None:
             source = ArchiveSource(stored, title=str(archive))
             try:
-                find_files(source)
+                _found(with_arrays(source), "", order, None)
             finally:
                 source.close()
             file_store.publish(relative_to_media(stored))

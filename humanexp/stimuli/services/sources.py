@@ -149,6 +149,8 @@ class ImportReport:
     alike: list[tuple[str, str]]
     #: pictures that were left out because they cannot be used; only where the caller asked for that
     unusable: list[str] = field(default_factory=list)
+    #: what the source wrote, what it was read as, and of how many pictures
+    read: list[tuple[str, str, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,10 @@ class ImportOrder:
     minimum_side_px: int = 0
     #: leave out what cannot be used, and list it, instead of refusing everything
     skip_unusable: bool = False
+    #: name of the label space; empty: the product's default
+    labels: str = ""
+    #: columns of a table that are kept as properties of its pictures
+    factors: Sequence[str] = ()
     #: the account that asks; None for a command without an owner
     by_id: int | None = None
 
@@ -269,6 +275,7 @@ class Collection:
             ignored=found.ignored,
             alike=self.alike,
             unusable=self.refusals,
+            read=found.read,
         )
 
     def stored_report(self, found: FoundFiles) -> dict[str, Any]:
@@ -282,6 +289,7 @@ class Collection:
             "n_unusable": len(self.refusals),
             "unusable": self.refusals[:_STORED],
             "ignored": list(map(readable, found.ignored[:_STORED])),
+            "read": [list(row) for row in found.read],
         }
 
     def _too_small(self, file: LabelledFile, inspection: Inspection) -> str:
@@ -318,6 +326,9 @@ class Collection:
             "height_px": inspection.height_px,
             "source_name": source_name if len(source_name) <= 300 else f"\N{HORIZONTAL ELLIPSIS}{source_name[-299:]}",
             "wnid": file.wnid,
+            "accepted": list(file.accepted),
+            "competing": file.competing,
+            "factors": dict(file.factors),
         }
 
     def _key(self, file: LabelledFile) -> str:

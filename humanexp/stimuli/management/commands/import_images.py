@@ -8,17 +8,18 @@ from django.core.management.base import CommandParser
 
 from humanexp.core.commands import OwnedCommand, ProgressLine
 from humanexp.stimuli.selectors.sources import answers_for
-from humanexp.stimuli.services.imports import import_images
+from humanexp.stimuli.services.imports import import_images, preview_import
 from humanexp.stimuli.services.sources import ImportOrder, ImportReport
-from humanexp.stimuli.sources import PictureSource, StorageSource
+from humanexp.stimuli.sources import FoundFiles, PictureSource, StorageSource
 
 _TOLD = 20
 
 
 class Command(OwnedCommand):
     help = (
-        "Import labelled pictures: folders named by category or WordNet id, ImageNet's validation pictures with their "
-        "list of labels, a CSV file with path,category, a zip archive, or a prefix of the storage in PICTURES_STORAGE."
+        "Import labelled pictures: folders named by label or WordNet id, ImageNet's validation pictures with their "
+        "list of labels, a CSV file with path,category, arrays (CIFAR-10 for Python, IDX files of MNIST, .npz), a zip "
+        "archive of any of these, or a prefix of the storage in PICTURES_STORAGE."
     )
     owned = "pictures they are"
 
@@ -28,6 +29,16 @@ class Command(OwnedCommand):
         source.add_argument("--from-storage", metavar="PREFIX", help="everything under this prefix of PICTURES_STORAGE")
         parser.add_argument("--name", required=True, help="name of the new set of pictures")
         parser.add_argument("--labels", metavar="FILE", type=Path, help="list of `file wnid` for a flat folder")
+        parser.add_argument(
+            "--label-space",
+            metavar="NAME",
+            default="",
+            help="what the pictures are called (default: the 16 categories)",
+        )
+        parser.add_argument(
+            "--factors", metavar="COLUMN", nargs="+", default=[], help="further columns of a table to keep"
+        )
+        parser.add_argument("--preview", action="store_true", help="show what is read as which label; import nothing")
         parser.add_argument("--provenance", default="", help="where the pictures come from (default: the source)")
         parser.add_argument("--licence", default="", help="licence of the pictures")
         parser.add_argument("--minimum-side", metavar="PX", type=int, default=0, help="refuse smaller pictures")
@@ -42,11 +53,23 @@ class Command(OwnedCommand):
             licence=options["licence"],
             minimum_side_px=options["minimum_side"],
             skip_unusable=options["skip_unusable"],
+            labels=options["label_space"],
+            factors=options["factors"],
             by_id=options["owner"].pk if options["owner"] else None,
         )
+        if options["preview"]:
+            self._preview(preview_import(source=_source(options), order=order, label_list=options["labels"]))
+            return
         with ProgressLine(sys.stderr) as line:
             report = import_images(source=_source(options), order=order, label_list=options["labels"], progress=line)
         self._tell(report)
+
+    def _preview(self, found: FoundFiles) -> None:
+        """What would be read as which label."""
+        self.stdout.write(f"{len(found.files):,} pictures would be imported.")
+        for written, label, n in found.read:
+            self.stdout.write(f"  {written} -> {label or 'no label: left out'} ({n:,})")
+        self._list([f"ignored: {sentence}" for sentence in found.ignored])
 
     def _tell(self, report: ImportReport) -> None:
         categories = ", ".join(f"{category} {count}" for category, count in report.per_category.items())
@@ -55,6 +78,8 @@ class Command(OwnedCommand):
         for answer in answers_for(report.n_images):
             word = {"yes": "yes", "smaller": "a smaller one", "no": "no"}[answer.verdict]
             self.stdout.write(f"  {answer.study}: {word}. {answer.text}")
+        renamed = [(written, label) for written, label, _ in report.read if label and written != label]
+        self._list([f"read as {label}: {written}" for written, label in renamed])
         self._list([f"duplicate left out: {left} is the same picture as {kept}" for left, kept in report.duplicates])
         self._list([f"kept, but looks the same: {later} and {earlier}" for later, earlier in report.alike])
         self._list([f"left out: {sentence}" for sentence in report.unusable])
