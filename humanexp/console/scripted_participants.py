@@ -117,7 +117,7 @@ def run_participants(
     They enter one after the other, so that the n-th always gets the same session plan; their trials run side by side.
     """
     order, persona_of = _cast(study, mix, participants, seed), dict[str, str]()
-    kinds, truth = personas(observers, seed), true_pictures(study)
+    kinds, truth = personas(observers, seed, study.space), true_pictures(study)
     answering: list[Future[None]] = []
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         try:
@@ -147,7 +147,7 @@ def run_in_browser(
 ) -> Cast:
     """The same people through the real pages in Chromium, one after the other, each at their own pace."""
     order, persona_of = _cast(study, mix, participants, seed), dict[str, str]()
-    kinds, truth = personas(observers, seed), true_pictures(study)
+    kinds, truth = personas(observers, seed, study.space), true_pictures(study)
     with ThreadPoolExecutor(1) as beside, chromium() as browser:
         # A browser's loop runs in this thread: questions to the database are asked in another one.
         def name_of(token: str) -> str:

@@ -204,7 +204,7 @@ def store_response(
     """
     course = course_of(claim)
     trial = course.trial(position)
-    check_answer(trial, response, course.is_scripted, simulated)
+    check_answer(course, trial, response, simulated)
     record = {name: value for name, value in (timing or {}).items() if name in TIMING_COLUMNS and value is not None}
     now = clock.now()
     try:
@@ -281,12 +281,12 @@ def _was_set_back(course: Course, trial: PlannedTrial, now: datetime) -> bool:
     return bool(ahead.order_by().update(block_began_at=due, last_seen_at=now))
 
 
-def check_answer(trial: PlannedTrial, response: str, is_scripted: bool, simulated: bool) -> None:
-    if not trial.task.accepts(response):
+def check_answer(course: Course, trial: PlannedTrial, response: str, simulated: bool) -> None:
+    if not trial.task.accepts(response, course.space):
         raise InvalidRequest(
             "This is not one of the possible answers.", fields={"response": f"{response!r} is not a choice"}
         )
-    if simulated != is_scripted:
+    if simulated != course.is_scripted:
         raise InvalidRequest(
             "Simulated and real answers never mix in one session.", fields={"simulated": "does not fit the session"}
         )

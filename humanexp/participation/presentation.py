@@ -23,6 +23,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from analysis.labels.space import LabelSpace
 from analysis.study.protocol import ProtocolConfig
 from analysis.study.rules import FastSettings, RuleSet
 from humanexp.core import clock
@@ -107,6 +108,8 @@ class Course:
     trials: tuple[PlannedTrial, ...]
     protocol: ProtocolConfig | None
     wording: Mapping[str, Mapping[str, str]]
+    #: labels among which answers are
+    space: LabelSpace
     #: answers sooner than this are implausibly fast; 0 where nobody is asked to slow down
     too_fast_ms: float = 0.0
 
@@ -169,6 +172,7 @@ def course_of(claim: SessionClaim) -> Course:
         trials=tuple(trials),
         protocol=protocol,
         wording=study.configuration.get("wanted", {}),
+        space=study.space,
         too_fast_ms=too_fast_ms(study.rule_set),
     )
 

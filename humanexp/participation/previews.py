@@ -133,7 +133,7 @@ def store_response(
     preview, course = _open(claim)
     check_lease(preview, lease)
     trial, cursor = course.trial(position), preview.cursor
-    check_answer(trial, response, course.is_scripted, simulated)
+    check_answer(course, trial, response, simulated)
     if position > cursor:
         raise OutOfOrder(fields={"cursor": str(cursor)})
     correct, is_new = trial.task.judge(response, trial.correct_response), cursor == position
@@ -217,6 +217,7 @@ def _read(study_pk: int, digest: str, slot: int, hurry: int) -> Course:
         trials=tuple(_trial(trial, pictures) for trial in plan.trials),
         protocol=_protocol(study, hurry),
         wording=study.configuration.get("wanted", {}),
+        space=study.space,
     )
 
 

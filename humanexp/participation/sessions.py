@@ -194,8 +194,12 @@ def session_for_token(token: str) -> Session:
     return session_of(TOKEN.read(token))
 
 
+#: The way to the labels of a study.
+_LABELS = "study__stimulus_set__source_set__labels"
+
+
 def session_of(claim: SessionClaim) -> Session:
-    return _claimed(Session.objects.select_related("study__protocol"), claim)
+    return _claimed(Session.objects.select_related("study__protocol", _LABELS), claim)
 
 
 def standing_of(claim: SessionClaim) -> Session:

@@ -134,6 +134,7 @@ def run_analysis(
         found = analyse(
             **inputs,
             settings=planned,
+            labels=study.space,
             study=study.slug,
             executor=pool,
             report=report,

@@ -253,4 +253,5 @@ def _record(
         session_rows(session) if rows is None else rows,
         withdrawn=selectors.withdrawn_golds(session.study).keys() if withdrawn is None else withdrawn,
         fetched=session.fetched,
+        space=session.study.space,
     )

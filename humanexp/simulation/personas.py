@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from analysis.labels.files import default_labels
-from analysis.labels.space import NO_ANSWER
+from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.study.validation import IS_NONE, IS_ONE, JUDGEMENTS, judgement
 from humanexp.simulation.observers import ObserverModel, TrueCurve, random_stream
 
@@ -56,12 +56,19 @@ class Persona(ABC):
     seed: int
     #: whether the answers follow the observer model, apart from lapses
     is_honest: bool = False
+    #: labels among which it answers
+    space: LabelSpace = field(default_factory=default_labels)
 
     @abstractmethod
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
     ) -> Answer:
         """`wanted` is the category that a validation asks about; None in the other tasks."""
+
+    def _choices(self, pictures: Sequence[TruePicture], wanted: str | None) -> Sequence[str]:
+        if wanted is not None:
+            return JUDGEMENTS
+        return {2: (SAME, DIFFERENT), 3: (LIKE_A, LIKE_B)}.get(len(pictures), self.space.ids)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +107,7 @@ class Honest(Persona):
         if len(pictures) == 3:
             return Answer(response=self._match(pictures[0], pictures[1], pictures[2], rng), rt_ms=rt_ms)
         if attention < miss + self.lapse:
-            return Answer(response=str(rng.choice(default_labels().ids)), rt_ms=rt_ms)
+            return Answer(response=str(rng.choice(self.space.ids)), rt_ms=rt_ms)
         picture = pictures[0]
         knows = self.observers.probability_correct(
             picture.corruption, picture.change_for_people, original=picture.original, participant=participant
@@ -112,10 +119,10 @@ class Honest(Persona):
     def _guess(self, picture: TruePicture, participant: str, rng: np.random.Generator) -> str:
         """A wrong category; the person's own favourite more often than others."""
         if self.favourite and rng.random() < self.favourite:
-            favourite = str(random_stream(self.seed, participant, "favourite").choice(default_labels().ids))
+            favourite = str(random_stream(self.seed, participant, "favourite").choice(self.space.ids))
             if favourite != picture.category:
                 return favourite
-        return str(rng.choice([category for category in default_labels().ids if category != picture.category]))
+        return str(rng.choice([category for category in self.space.ids if category != picture.category]))
 
     def _judge(self, picture: TruePicture, wanted: str, participant: str, rng: np.random.Generator) -> str:
         """Who recognises the wanted thing says so, and now and then doubts its use; everybody else sees none."""
@@ -147,7 +154,7 @@ class Honest(Persona):
 
     def marginal_share(self, share: float, visual_change: float = 0.0) -> float:
         """Share correct of this persona where the observer model's is `share`."""
-        return (1 - self.misses(visual_change) - self.lapse) * share + self.lapse / len(default_labels().ids)
+        return (1 - self.misses(visual_change) - self.lapse) * share + self.lapse / len(self.space)
 
     def area(self, corruption: str) -> float:
         """True area under this persona's marginal accuracy over [0, 1]."""
@@ -169,7 +176,7 @@ class RandomClicker(Persona):
     ) -> Answer:
         rng = random_stream(self.seed, participant, position)
         rt_ms = float(rng.uniform(350, 900)) * (1 if wanted is None else UNHURRIED)
-        return Answer(response=str(rng.choice(_choices(pictures, wanted))), rt_ms=rt_ms)
+        return Answer(response=str(rng.choice(self._choices(pictures, wanted))), rt_ms=rt_ms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +188,7 @@ class OneButton(Persona):
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
     ) -> Answer:
-        favourite = str(random_stream(self.seed, participant, "favourite").choice(default_labels().ids))
+        favourite = str(random_stream(self.seed, participant, "favourite").choice(self.space.ids))
         rt_ms = float(random_stream(self.seed, participant, position).uniform(300, 600))
         if wanted is not None:
             return Answer(response=IS_ONE, rt_ms=rt_ms * UNHURRIED)
@@ -202,9 +209,9 @@ class TooFast(Persona):
         if wanted is not None:
             return Answer(response=str(rng.choice(JUDGEMENTS)), rt_ms=rt_ms * UNHURRIED)
         if len(pictures) > 1:
-            return Answer(response=str(rng.choice(_choices(pictures, wanted))), rt_ms=rt_ms)
+            return Answer(response=str(rng.choice(self._choices(pictures, wanted))), rt_ms=rt_ms)
         hit = rng.random() < 0.5 * (1 - pictures[0].visual_change)
-        return Answer(response=pictures[0].category if hit else str(rng.choice(default_labels().ids)), rt_ms=rt_ms)
+        return Answer(response=pictures[0].category if hit else str(rng.choice(self.space.ids)), rt_ms=rt_ms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +228,7 @@ class Inconsistent(Persona):
         rng = random_stream(self.seed, participant, position, "whim")
         answer = self.honest.answer(pictures, participant=participant, position=position, wanted=wanted)
         if rng.random() < self.share:
-            return Answer(response=str(rng.choice(_choices(pictures, wanted))), rt_ms=answer.rt_ms)
+            return Answer(response=str(rng.choice(self._choices(pictures, wanted))), rt_ms=answer.rt_ms)
         return answer
 
 
@@ -270,7 +277,7 @@ class Machine(Persona):
             return picture.category
         if picture.texture and drawn < knows + self.texture:
             return picture.texture
-        return str(rng.choice([one for one in default_labels().ids if one not in (picture.category, picture.texture)]))
+        return str(rng.choice([one for one in self.space.ids if one not in (picture.category, picture.texture)]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,12 +300,6 @@ class Assisted(Persona):
         return replace(sent, rt_ms=rt_ms)
 
 
-def _choices(pictures: Sequence[TruePicture], wanted: str | None) -> Sequence[str]:
-    if wanted is not None:
-        return JUDGEMENTS
-    return {2: (SAME, DIFFERENT), 3: (LIKE_A, LIKE_B)}.get(len(pictures), default_labels().ids)
-
-
 #: Shares of the kinds of participants when nothing else is said.
 DEFAULT_MIX: Mapping[str, float] = {
     "careful": 0.45,
@@ -318,31 +319,44 @@ MACHINE_KINDS: tuple[str, ...] = ("network", "vision-language", "assisted", "imi
 PERSONAS: tuple[str, ...] = (*DEFAULT_MIX, "lifelike", "careless", "yes-sayer", *MACHINE_KINDS)
 
 
-def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
-    """Every kind by name."""
-    average = Honest(name="average", observers=observers, seed=seed, lapse=0.02, miss=0.01, rt_median_ms=800)
-    network = Machine(name="network", seed=seed)
+def personas(observers: ObserverModel, seed: int, space: LabelSpace | None = None) -> dict[str, Persona]:
+    """Every kind by name, answering among these labels, by default the product's."""
+    space = space or default_labels()
+    average = Honest(
+        name="average", observers=observers, seed=seed, space=space, lapse=0.02, miss=0.01, rt_median_ms=800
+    )
+    network = Machine(name="network", seed=seed, space=space)
     talking = Machine(
         name="vision-language",
         seed=seed,
-        curve=TrueCurve(top=0.97, floor=1 / 16, middle=0.65, width=0.08),
+        space=space,
+        curve=TrueCurve(top=0.97, floor=space.chance, middle=0.65, width=0.08),
         shape=0.5,
         texture=0.31,
         rt_median_ms=1100,
     )
     known: list[Persona] = [
-        Honest(name="careful", observers=observers, seed=seed, lapse=0.005, miss=0.002, rt_median_ms=950),
+        Honest(name="careful", observers=observers, seed=seed, space=space, lapse=0.005, miss=0.002, rt_median_ms=950),
         average,
-        Honest(name="lifelike", observers=observers, seed=seed, lapse=0.02, miss=0.01, miss_rise=0.1, favourite=0.4),
-        RandomClicker(seed=seed),
-        OneButton(seed=seed),
-        TooFast(seed=seed),
-        Inconsistent(honest=average, seed=seed),
-        Inconsistent(honest=average, seed=seed, share=0.25, name="careless"),
-        OneButton(seed=seed, name="yes-sayer"),
+        Honest(
+            name="lifelike",
+            observers=observers,
+            seed=seed,
+            space=space,
+            lapse=0.02,
+            miss=0.01,
+            miss_rise=0.1,
+            favourite=0.4,
+        ),
+        RandomClicker(seed=seed, space=space),
+        OneButton(seed=seed, space=space),
+        TooFast(seed=seed, space=space),
+        Inconsistent(honest=average, seed=seed, space=space),
+        Inconsistent(honest=average, seed=seed, space=space, share=0.25, name="careless"),
+        OneButton(seed=seed, space=space, name="yes-sayer"),
         network,
         talking,
-        Assisted(honest=average, machine=network, seed=seed),
+        Assisted(honest=average, machine=network, seed=seed, space=space),
         replace(talking, name="imitator", turned=0.75, rt_spread=0.3),
     ]
     return {persona.name: persona for persona in known}

@@ -8,6 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.db import models, transaction
 
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from humanexp.stimuli.models import StimulusSet
 
 
@@ -165,6 +167,11 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def space(self) -> LabelSpace:
+        """The labels among which people and networks answer."""
+        return self.stimulus_set.source_set.space if self.stimulus_set is not None else default_labels()
 
     @transaction.atomic
     def save(self, *args: Any, **kwargs: Any) -> None:

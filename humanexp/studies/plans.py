@@ -1,4 +1,4 @@
-"""What is planned: a study's plan as a file under MEDIA_ROOT, the rules it judges by, the order of the 16 answers."""
+"""What is planned: a study's plan as a file under MEDIA_ROOT, the rules it judges by, the order of the answers."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, r
         gold_candidates=candidates,
         plain=stimulus_set.plain_functions,
         person_families=stimulus_set.person_families,
+        space=stimulus_set.source_set.space,
     )
     return dataclasses.replace(plan, notes=(*plan.notes, *told)) if plan.pools.get("gold") else plan
 
@@ -93,6 +94,7 @@ def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
         rows,
         plain=stimulus_set.plain_functions,
         person_families=stimulus_set.person_families,
+        space=stimulus_set.source_set.space,
     )
 
 
@@ -195,6 +197,6 @@ def rule_set_of(configuration: StudyConfiguration, *, keeps: Study | None = None
 
 
 def grid_order_for(study: Study, *, person: str) -> list[str]:
-    """Categories row by row in the order of this person's own; empty where the protocol keeps the published one."""
+    """Labels row by row in the order of this person's own; empty where the protocol keeps their own."""
     asked = study.protocol.configuration.get("grid_order") if study.protocol else None
-    return list(shuffled_grid(study.family.slug, person)) if asked == "shuffled" else []
+    return list(shuffled_grid(study.family.slug, person, study.space)) if asked == "shuffled" else []

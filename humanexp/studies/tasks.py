@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.templatetags.static import static
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import get_language, gettext_lazy as _
 
 from analysis.labels.files import default_labels
-from analysis.labels.space import NO_ANSWER
+from analysis.labels.space import NO_ANSWER, LabelSpace
 
 #: (wanted category, the study's own wording by category) -> what the page is told
 Ask = Callable[[str, Mapping[str, Mapping[str, str]]], dict[str, Any]]
@@ -23,12 +24,29 @@ class Choice:
 
     name: str
     label: str | Promise
-    #: path of a static file
+    #: address of a drawing
     icon: str = ""
 
     def to_json(self) -> dict[str, str]:
         shown = {"name": self.name, "label": str(self.label)}
-        return {**shown, "icon": static(self.icon)} if self.icon else shown
+        return {**shown, "icon": self.icon} if self.icon else shown
+
+
+def choices_of_labels(space: LabelSpace) -> tuple[Choice, ...]:
+    """Labels in the order of the grid, by their words in the language of the page."""
+    language = get_language() or "en"
+    return tuple(
+        Choice(name=one, label=space[one].word(language), icon=_address(space, space[one].icon))
+        for one in space.in_grid
+    )
+
+
+def _address(space: LabelSpace, icon: str) -> str:
+    """A drawing of the lab's own within the page itself, one of the product's as its static file."""
+    own = space.drawings.get(icon)
+    if own:
+        return f"data:image/svg+xml;base64,{b64encode(own.encode()).decode()}"
+    return static(icon) if icon else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +55,7 @@ class Task:
 
     name: str
     label: str | Promise
+    #: the same in every study; empty where answers are labels
     choices: tuple[Choice, ...]
     #: pictures shown one after the other in one trial
     showings: int
@@ -46,14 +65,23 @@ class Task:
     sentinels: Mapping[str, str | Promise]
     #: what is asked of a trial where that differs from trial to trial; None = the same of all
     ask: Ask | None = None
+    #: an answer is one of the study's labels
+    is_of_labels: bool = False
 
-    def accepts(self, response: str) -> bool:
-        return (self.is_timed and response == NO_ANSWER) or any(choice.name == response for choice in self.choices)
+    def accepts(self, response: str, space: LabelSpace) -> bool:
+        if self.is_timed and response == NO_ANSWER:
+            return True
+        return response in space if self.is_of_labels else any(choice.name == response for choice in self.choices)
 
-    def in_order(self, names: Sequence[str]) -> tuple[Choice, ...]:
+    def in_order(self, names: Sequence[str], space: LabelSpace) -> tuple[Choice, ...]:
         """The choices in this order, where it is an order of them; else in their own."""
-        by_name = {choice.name: choice for choice in self.choices}
-        return tuple(by_name[name] for name in names) if sorted(names) == sorted(by_name) else self.choices
+        choices = choices_of_labels(space) if self.is_of_labels else self.choices
+        by_name = {choice.name: choice for choice in choices}
+        return tuple(by_name[name] for name in names) if sorted(names) == sorted(by_name) else choices
+
+    def columns(self, space: LabelSpace) -> int | None:
+        """Columns of the grid, where the labels state a grid; None: as square as can be."""
+        return max(map(len, space.grid), default=None) if self.is_of_labels else None
 
     def judge(self, response: str, correct_response: str) -> bool | None:
         """Whether an answer is right; None where nobody knows the right one. No answer in time is wrong."""
@@ -62,37 +90,14 @@ class Task:
 
 CATEGORISATION = Task(
     name="categorisation",
-    label=_("Which of 16 categories?"),
-    choices=tuple(
-        Choice(name=name, label=label, icon=f"icons/{name}.svg")
-        for name, label in zip(
-            default_labels().in_grid,
-            (
-                _("Knife"),
-                _("Bicycle"),
-                _("Bear"),
-                _("Truck"),
-                _("Airplane"),
-                _("Clock"),
-                _("Boat"),
-                _("Car"),
-                _("Keyboard"),
-                _("Oven"),
-                _("Cat"),
-                _("Bird"),
-                _("Elephant"),
-                _("Chair"),
-                _("Bottle"),
-                _("Dog"),
-            ),
-            strict=True,
-        )
-    ),
+    label=_("What is it?"),
+    choices=(),
+    is_of_labels=True,
     showings=1,
     is_timed=True,
     sentinels={
         "gold": _("a clean, easy picture; the right answer is required"),
-        "negative": _("a clean picture; an answer from the other group (animal, artefact) fails"),
+        "negative": _("a clean picture; an answer from the other group (of the 16: animal, artefact) fails"),
         "consistency": _("a clean or lightly changed picture, shown twice; the answer must not change"),
     },
 )

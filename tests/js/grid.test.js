@@ -25,6 +25,16 @@ test("buttons stand in the order of the server, out of the tab order, four a row
   assert.equal((await shown(PAIR)).root.dataset.columns, "2");
 });
 
+test("labels that state their grid keep its columns, and their rows and columns are numbered", async () => {
+  const page = new Page();
+  const root = page.createElement("div");
+  const digits = [..."1234567890"].map((name) => ({ name, label: name }));
+  await new ChoiceGrid({ root, clock: () => 2000 }).fill(digits, 3);
+  assert.equal(root.dataset.columns, "3");
+  assert.deepEqual([...root.properties], [["--columns", "3"], ["--rows", "4"]]);
+  assert.deepEqual(root.children.map((child) => child.dataset.keys), ["1 1", "1 2", "1 3", "2 1", "2 2", "2 3", "3 1", "3 2", "3 3", "4 1"]);
+});
+
 test("a pointer press answers with the event's own time and marks the choice", async () => {
   const { root, answers, button } = await shown();
   const event = root.pointOn(button("cat"), 1995.5);

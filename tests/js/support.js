@@ -178,6 +178,8 @@ export class Page extends EventTarget {
 
 class Element extends EventTarget {
   dataset = {};
+  properties = new Map();
+  style = { setProperty: (name, value) => this.properties.set(name, value) };
   attributes = new Map();
   children = [];
   textContent = "";

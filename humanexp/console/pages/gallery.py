@@ -99,7 +99,8 @@ def _filled_in(study: Study, name: str) -> dict[str, Any]:
     session = {
         "minutes_left": 8, "set_up": steps_of(study), "longer_window_ms": offered_window_ms(study),
         "protocol": study.protocol.configuration if study.protocol else {},
-        "choices": {task: [choice.to_json() for choice in TASKS[task].in_order([])] for task in tasks},
+        "choices": {task: [choice.to_json() for choice in TASKS[task].in_order([], study.space)] for task in tasks},
+        "columns": {task: columns for task in tasks if (columns := TASKS[task].columns(study.space)) is not None},
         "blocks": [
             {"index": n, "kind": "main", "task": task, "first": first[n], "last": first[n] + _TRIALS - 1}
             for n, task in enumerate(rounds)

@@ -337,7 +337,7 @@ def _take(launch: Launch, slot: int) -> int:
         token = http.post(f"{api}handoff/", json={"code": code}).json()["token"]
         observers = ObserverModel(curves=DEMO_CURVES, seed=slot)
         person = ScriptedParticipant(
-            persona=personas(observers, slot)["careful"],
+            persona=personas(observers, slot, launch.study.space)["careful"],
             truth=scripted_participants.true_pictures(launch.study),
             name=f"dry-{os.getpid()}-{slot}",
             connection=http,

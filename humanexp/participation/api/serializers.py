@@ -146,6 +146,10 @@ class SessionOut(StateOut, CodeOut):
         allow_null=True, help_text="a longer time for each answer that the person can ask for"
     )
     choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
+    columns = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="columns of the grid of choices, by task, where the labels state them",
+    )
     blocks = BlockOut(many=True)
 
 

@@ -323,7 +323,7 @@ def _own_result(said: str) -> str:
 
 def _session_out(session: Session) -> dict[str, Any]:
     tasks = dict.fromkeys(block["task"] for block in session.blocks)
-    protocol = protocol_of(session)
+    protocol, space = protocol_of(session), session.study.space
     return {
         "state": session.told_state,
         "session_code": session.code,
@@ -337,7 +337,10 @@ def _session_out(session: Session) -> dict[str, Any]:
         "set_up": steps_of(session.study),
         "longer_window_ms": offered_window_ms(session.study),
         "protocol": protocol.to_dict(),
-        "choices": {task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order)] for task in tasks},
+        "choices": {
+            task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order, space)] for task in tasks
+        },
+        "columns": {task: columns for task in tasks if (columns := TASKS[task].columns(space)) is not None},
         "blocks": session.blocks,
     }
 

@@ -16,8 +16,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial, SessionRecord
-from analysis.labels.files import default_labels
-from analysis.labels.space import NO_ANSWER
+from analysis.labels.space import NO_ANSWER, LabelSpace
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 
@@ -313,9 +312,11 @@ class Portrait:
     median_rts: tuple[tuple[str, float], ...]
 
 
-def portrait_of(rows: Sequence[Mapping[str, Any]], *, withdrawn: Collection[str] = ()) -> Portrait:
-    """From the stored answers of one session."""
-    record = SessionRecord.from_rows(rows, withdrawn=withdrawn)
+def portrait_of(
+    rows: Sequence[Mapping[str, Any]], *, withdrawn: Collection[str] = (), space: LabelSpace | None = None
+) -> Portrait:
+    """From the stored answers of one session among these labels."""
+    record = SessionRecord.from_rows(rows, withdrawn=withdrawn, space=space)
     times: defaultdict[str, list[float]] = defaultdict(list)
     for trial in record.trials:
         if trial.rt_ms is not None and trial.role != "practice":
@@ -357,7 +358,7 @@ def shape(record: SessionRecord) -> Picture:
     most = max(answers.values())
     columns = (
         _column(x, answers[choice] / most, ACCENT if choice != NO_ANSWER else BAD, f"{choice}: {answers[choice]}")
-        for x, choice in enumerate((*default_labels().in_grid, NO_ANSWER))
+        for x, choice in enumerate((*record.space.in_grid, NO_ANSWER))
     )
     return Picture(columns=tuple(columns), good=most, of=total)
 

@@ -117,7 +117,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "verdict": history[0] if history else None,
         "history": history,
         "evidence": evidence_of(rows, history[0].evidence if history else [], withdrawn=withdrawn),
-        "portrait": portrait_of(rows, withdrawn=withdrawn),
+        "portrait": portrait_of(rows, withdrawn=withdrawn, space=study.space),
         "unfetched": unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
         "rivals": rivals_of(found),
         "place": place_of(found, _shown(request)),

@@ -94,7 +94,7 @@ if (name === "leave") {
 }
 if (name === "trial") {
   const grid = new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock: () => 0 });
-  await grid.fill(session.choices[task]);
+  await grid.fill(session.choices[task], session.columns?.[task]);
   grid.show();
 }
 document.body.inert = true;

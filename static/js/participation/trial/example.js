@@ -34,6 +34,23 @@ function changePixels({ canvas, context }, change) {
   return canvas;
 }
 
+/** What a choice shows: its icon, or its word. @param {{label: string, icon?: string}} choice */
+export function pictureOf(document, { label, icon }) {
+  const image = document.createElement("img");
+  if (icon) {
+    image.src = icon;
+    return image;
+  }
+  const { canvas, context } = blank(document, 240, 205);
+  context.fillStyle = "rgb(30, 30, 30)";
+  context.font = `600 ${Math.min(180, Math.floor(380 / label.length))}px sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(label, 120, 120);
+  image.src = canvas.toDataURL();
+  return image;
+}
+
 /** A drawing of a category on a light ground. @param {HTMLImageElement} icon decoded */
 export function drawing(document, sizePx, icon) {
   const sheet = blank(document, sizePx, 205);

@@ -4,6 +4,12 @@ import { readKey } from "./keys.js";
 /** Choices up to this many stand in one row. */
 const ONE_ROW = 4;
 
+/** Columns of so many choices, where nothing states them. */
+const columnsOf = (count) => (count <= ONE_ROW ? count : Math.ceil(Math.sqrt(count)));
+
+/** Rows of so many choices. @param {number} [columns] as stated */
+export const rowsOf = (count, columns) => Math.ceil(count / (columns ?? columnsOf(count)));
+
 export class ChoiceGrid {
   /** @type {((answer: {choice: string, at: number, input: "pointer"|"touch"|"key"}) => boolean)|null} */
   onAnswer = null;
@@ -39,11 +45,13 @@ export class ChoiceGrid {
    * Builds the buttons; icons are decoded before the promise resolves, so that showing the grid paints it whole.
    *
    * @param {Array<{name: string, label: string, icon?: string}>} choices in the order of the grid, row by row
+   * @param {number} [columns] those of the grid; without them it is as square as can be
    */
-  async fill(choices) {
+  async fill(choices, columns) {
     this.#choices = choices;
-    this.#columns = choices.length <= ONE_ROW ? choices.length : Math.ceil(Math.sqrt(choices.length));
-    const hasRows = choices.length > this.#columns;
+    this.#columns = columns ?? columnsOf(choices.length);
+    const rows = rowsOf(choices.length, columns);
+    const hasRows = rows > 1;
     const icons = [];
     this.#buttons = choices.map((choice, index) => {
       const button = this.#document.createElement("button");
@@ -68,6 +76,10 @@ export class ChoiceGrid {
       return button;
     });
     this.#root.dataset.columns = String(this.#columns);
+    // On the parent, for the verdict below the grid is placed by them, too.
+    const stage = this.#root.parentElement ?? this.#root;
+    stage.style.setProperty("--columns", String(this.#columns));
+    stage.style.setProperty("--rows", String(rows));
     this.#root.replaceChildren(...this.#buttons);
     // A label without its icon is still an answer: a failed icon must not stop a session.
     await Promise.allSettled(icons.map((icon) => icon.decode()));

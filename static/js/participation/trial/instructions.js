@@ -1,5 +1,6 @@
 /** A few short pages before a task; where pictures are timed, one of them plays the real timing. */
-import { coarse, drawing, noise, play, slowed, speckled } from "./example.js";
+import { coarse, drawing, noise, pictureOf, play, slowed, speckled } from "./example.js";
+import { rowsOf } from "./grid.js";
 import { Surface } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
 
@@ -18,12 +19,15 @@ export async function instruct(run, task) {
   const { screens, session } = run;
   const { protocol } = session;
   const stated = { ...protocol, ...run.stated };
+  const choices = session.choices[task] ?? [];
   screens.show(`instructions-${task}`, {
     stimulus_s: seconds(stated.stimulus_ms, run.document),
     response_s: seconds(stated.response_ms, run.document),
+    answers: String(choices.length),
   });
   for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
-  const choices = session.choices[task] ?? [];
+  const rows = rowsOf(choices.length, session.columns?.[task]) > 1 ? "several" : "one";
+  for (const part of screens.findAll("[data-rows]")) part.hidden = part.dataset.rows !== rows;
   const list = screens.find("[data-choices]");
   list?.replaceChildren(...choices.map((choice) => choiceCard(run.document, choice)));
   const pages = screens.findAll("[data-page]");
@@ -173,9 +177,15 @@ async function prepareExample(run, examples, onWatched) {
 }
 
 /** The drawings of the template, decoded; with their labels where they are answers. */
-async function exampleIcons({ screens, session }) {
+async function exampleIcons({ screens, session, document }) {
   const images = screens.findAll("[data-example-icon]");
-  await Promise.all(images.map((image) => image.decode().catch(() => {}))); // the example then shows its ground only
-  const labelOf = (name) => session.choices.categorisation?.find((choice) => choice.name === name)?.label ?? "";
-  return images.map((image) => ({ image, label: labelOf(image.dataset.exampleIcon) }));
+  const choices = session.choices.categorisation ?? [];
+  const shown = images.map((image) => {
+    const choice = choices.find(({ name }) => name === image.dataset.exampleIcon);
+    return { image, label: choice?.label ?? "" };
+  });
+  // Where the answers have no such thing, the example is the first of them: its icon, or its word.
+  if (choices.length && !shown[0].label) shown[0] = { image: pictureOf(document, choices[0]), label: choices[0].label };
+  await Promise.all(shown.map(({ image }) => image.decode().catch(() => {}))); // the example then shows its ground only
+  return shown;
 }

@@ -36,7 +36,7 @@ async function openStage(run, block) {
   const { session, screens, grid, outbox, progress } = run;
   const choices = session.choices[block.task];
   screens.show("trial");
-  await grid.fill(choices);
+  await grid.fill(choices, session.columns?.[block.task]);
   grid.ask(screens.message(`question-${block.task}`));
   const protocol = block.is_slow ? slowed(session.protocol, SLOW) : session.protocol;
   const surface = new Surface({ canvas: screens.find("canvas"), view: run.view, protocol });
