@@ -1,4 +1,4 @@
-"""Write the tables of a description anew: python -m analysis.spec docs/study-file.md."""
+"""Write the tables of a description again: python -m analysis.study docs/study-file.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Marks texts of the specification for translation, without translating them here.
-
-What the parts of a specification share: frozen values, refused as a whole, with the place of every mistake.
-"""
+"""What the parts of a specification share: frozen values, refused as a whole, with the place of every mistake."""
 
 from __future__ import annotations
 
@@ -29,12 +26,6 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from analysis.errors import InvalidInput
-
-
-def _(text: str) -> str:
-    """The text itself; whoever shows it translates it."""
-    return text
-
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -67,7 +58,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class InForm:
-    """In the metadata of a setting: it has a field of its own in the form. Texts are marked for translation.
+    """In the metadata of a setting: it has a field of its own in the form.
 
     Parameters
     ----------

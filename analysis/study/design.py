@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, Strict, model_serializer, model_validator
 
-from analysis.study.base import Earlier, InForm, Must, Names, Number, Spec, _, refusal
+from analysis.study.base import Earlier, InForm, Must, Names, Number, Spec, refusal
 from analysis.study.validation import ValidationDesign
 
 #: Role of their trials.
@@ -23,11 +23,11 @@ class PersonsDesign(Spec):
         int,
         Field(ge=0, le=MOST_PERSON_TRIALS, description="sentinels of persons a session, in turn from the families"),
         InForm(
-            _("Sentinels of persons a session"),
-            help=_("At most 4. Empty: none, or 4 if you choose pictures."),
+            "Sentinels of persons a session",
+            help="At most 4. Empty: none, or 4 if you choose pictures.",
             name="person_trials",
             part="persons",
-            placeholder=_("none"),
+            placeholder="none",
         ),
     ] = MOST_PERSON_TRIALS
     families: Annotated[
@@ -36,9 +36,7 @@ class PersonsDesign(Spec):
             description="`cue_conflict`, `high_pass`, `silhouette`, or families of your own; all that the stimulus set "
             "has if left out ([stimuli.md](stimuli.md))"
         ),
-        InForm(
-            _("Their pictures"), help=_("None chosen: all that the set has."), name="person_families", part="persons"
-        ),
+        InForm("Their pictures", help="None chosen: all that the set has.", name="person_families", part="persons"),
     ] = ()
 
     @classmethod
@@ -130,10 +128,10 @@ class DiscriminationDesign(PracticeDesign):
             "then X of one of them: A's or B's?"
         ),
         InForm(
-            _("Question"),
+            "Question",
             name="discrimination_form",
             part="pairs",
-            choices={"": _("same or different"), "abx": _("ABX: like A or like B")},
+            choices={"": "same or different", "abx": "ABX: like A or like B"},
         ),
     ] = "same-different"
     trials: Annotated[
@@ -143,7 +141,7 @@ class DiscriminationDesign(PracticeDesign):
             le=1000,
             description="comparisons a session, matched in visual change; either answer is right in half of them",
         ),
-        InForm(_("Comparisons"), name="discrimination_trials", part="pairs"),
+        InForm("Comparisons", name="discrimination_trials", part="pairs"),
     ] = 20
     sentinels: Annotated[
         int,
@@ -154,7 +152,7 @@ class DiscriminationDesign(PracticeDesign):
             "differ plainly and that nobody compares ([stimuli.md](stimuli.md), `--plain`); 16 in a session with "
             "nothing else",
         ),
-        InForm(_("Plain ones, to check attention"), name="discrimination_sentinels", part="pairs"),
+        InForm("Plain ones, to check attention", name="discrimination_sentinels", part="pairs"),
     ] = 4
     practice: Annotated[
         int | None,
@@ -166,11 +164,11 @@ class DiscriminationDesign(PracticeDesign):
         ),
         Earlier(4, 4),
         InForm(
-            _("Practice"),
-            help=_("A number: one round, without a criterion."),
+            "Practice",
+            help="A number: one round, without a criterion.",
             name="discrimination_practice",
             part="pairs",
-            placeholder=_("until 10 of 12 are right"),
+            placeholder="until 10 of 12 are right",
         ),
     ] = None
     practice_slow: _Slow = 4
@@ -219,7 +217,7 @@ class DesignConfig(PracticeDesign):
     sessions: Annotated[
         int,
         Field(ge=1, le=100_000, description="session plans"),
-        InForm(_("Sessions"), help=_("One person each.")),
+        InForm("Sessions", help="One person each."),
     ] = 40
     sessions_per_participant: Annotated[
         int, Field(ge=1, le=100, description="set by `max_sessions_per_worker`; pools are drawn that much larger")
@@ -227,7 +225,7 @@ class DesignConfig(PracticeDesign):
     main_trials: Annotated[
         int,
         Field(ge=0, le=5000, description="corrupted pictures a session; 0 for discrimination alone"),
-        InForm(_("Corrupted pictures a session"), part="naming"),
+        InForm("Corrupted pictures a session", part="naming"),
     ] = 40
     minimum_main_trials: Annotated[
         int, Field(ge=1, le=5000, description="below this the study is refused rather than cut")
@@ -243,10 +241,10 @@ class DesignConfig(PracticeDesign):
         ),
         Earlier(4, 10),
         InForm(
-            _("Practice, with feedback"),
-            help=_("A number: one round, without a criterion."),
+            "Practice, with feedback",
+            help="A number: one round, without a criterion.",
             part="naming",
-            placeholder=_("until 4 of 6 are right"),
+            placeholder="until 4 of 6 are right",
         ),
     ] = None
     practice_slow: _Slow = 4
@@ -256,7 +254,7 @@ class DesignConfig(PracticeDesign):
     qualification_trials: Annotated[
         int,
         Field(ge=0, le=200, description="clean pictures without feedback; 16 = one a category"),
-        InForm(_("Qualification"), help=_("16 is one a category."), part="naming"),
+        InForm("Qualification", help="16 is one a category.", part="naming"),
     ] = 0
     qualification_tries: Annotated[
         int,
@@ -265,17 +263,17 @@ class DesignConfig(PracticeDesign):
     gold_trials: Annotated[
         int | None,
         Field(ge=0, le=200, description="clean, easy pictures; 8, or 5 in sessions under 30 trials, if left out"),
-        InForm(_("Gold"), part="naming", placeholder=_("8, or 5 if short")),
+        InForm("Gold", part="naming", placeholder="8, or 5 if short"),
     ] = None
     negative_trials: Annotated[
         int | None,
         Field(
             ge=0, le=200, description="clean animals and artefacts in turn; 6, or none in short sessions, if left out"
         ),
-        InForm(_("Negative"), part="naming", placeholder=_("6, or 0 if short")),
+        InForm("Negative", part="naming", placeholder="6, or 0 if short"),
     ] = None
     consistency_pairs: Annotated[
-        int, Field(ge=0, le=100, description="pictures shown twice"), InForm(_("Shown twice"), part="naming")
+        int, Field(ge=0, le=100, description="pictures shown twice"), InForm("Shown twice", part="naming")
     ] = 4
     clean_trials: Annotated[
         int | None,
@@ -285,7 +283,7 @@ class DesignConfig(PracticeDesign):
             description="main pictures without corruption. Left out: as many as give every main original one clean "
             "answer and the study `clean_answers`, at least as many as golds, at most half of the main trials",
         ),
-        InForm(_("Clean"), part="naming", placeholder=_("worked out")),
+        InForm("Clean", part="naming", placeholder="worked out"),
     ] = None
     clean_per_original: Annotated[
         int, Field(ge=1, le=1000, description="most people to whom one main original is shown clean")
@@ -302,7 +300,7 @@ class DesignConfig(PracticeDesign):
             description="people who answer one corrupted picture; with more than 1, some pairs of people share some "
             "trials",
         ),
-        InForm(_("Answers a picture"), part="naming"),
+        InForm("Answers a picture", part="naming"),
     ] = 1
     overlap: Annotated[
         float,
@@ -314,21 +312,21 @@ class DesignConfig(PracticeDesign):
             "any two people share; the other answers fall on a stimulus each, as before",
         ),
         Number,
-        InForm(_("Share that everybody sees"), part="naming"),
+        InForm("Share that everybody sees", part="naming"),
     ] = 0.0
     corruption_order: Annotated[
         CorruptionOrder,
         Field(description="or `blocked`: one corruption after the other, in random order"),
         InForm(
-            _("Corruptions"),
+            "Corruptions",
             part="naming",
-            choices={"": _("interleaved"), "blocked": _("one after the other")},
+            choices={"": "interleaved", "blocked": "one after the other"},
         ),
     ] = "interleaved"
     block_trials: Annotated[
         int,
         Field(ge=5, le=1000, description="longest stretch between two breaks"),
-        InForm(_("Most trials between two breaks"), part="record"),
+        InForm("Most trials between two breaks", part="record"),
     ] = 40
     discrimination: Annotated[
         DiscriminationDesign | None, Field(description="a table of its own: corruptions are compared")

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from analysis.study.base import Earlier, InForm, Must, Sparse, _, refusal
+from analysis.study.base import Earlier, InForm, Must, Sparse, refusal
 
 #: Studies of this version of the specification and later ones show the blocks, and need some of them.
 SINCE = 4
@@ -22,7 +22,7 @@ class EthicsTexts(Sparse):
     purpose: Annotated[
         str,
         Field(max_length=2000, description="what the study is for, in a few plain sentences"),
-        InForm(_("Purpose"), help=_("What the study is for, in plain words."), part="ethics", rows=3),
+        InForm("Purpose", help="What the study is for, in plain words.", part="ethics", rows=3),
     ] = ""
     procedure: Annotated[
         str,
@@ -44,17 +44,17 @@ class EthicsTexts(Sparse):
     storage: Annotated[
         str,
         Field(max_length=400, description="where the data are stored"),
-        InForm(_("Where the data are stored"), part="ethics"),
+        InForm("Where the data are stored", part="ethics"),
     ] = ""
     retention: Annotated[
         str,
         Field(max_length=400, description="how long the data are kept"),
-        InForm(_("How long they are kept"), part="ethics"),
+        InForm("How long they are kept", part="ethics"),
     ] = ""
     recipients: Annotated[
         str,
         Field(max_length=2000, description="who else receives data; that the recruiter pays and counts people is said"),
-        InForm(_("Who else receives data"), part="ethics"),
+        InForm("Who else receives data", part="ethics"),
     ] = ""
     transfers: Annotated[
         str, Field(max_length=2000, description="transfers to other countries, and what protects the data there")
@@ -62,7 +62,7 @@ class EthicsTexts(Sparse):
     legal_basis: Annotated[
         str,
         Field(max_length=400, description="legal basis, for example consent under Article 6(1)(a) GDPR"),
-        InForm(_("Legal basis"), part="ethics"),
+        InForm("Legal basis", part="ethics"),
     ] = ""
     deletion: Annotated[
         str,
@@ -72,8 +72,8 @@ class EthicsTexts(Sparse):
             "writing to the contact, if left out",
         ),
         InForm(
-            _("Until when, and how, answers can be deleted"),
-            help=_("Empty: until they are published, by writing to the contact."),
+            "Until when, and how, answers can be deleted",
+            help="Empty: until they are published, by writing to the contact.",
             part="ethics",
         ),
     ] = ""
@@ -83,22 +83,22 @@ class EthicsTexts(Sparse):
     complaint_authority: Annotated[
         str,
         Field(max_length=400, description="authority to which people can complain, with its address"),
-        InForm(_("Authority for complaints"), part="ethics"),
+        InForm("Authority for complaints", part="ethics"),
     ] = ""
     controller: Annotated[
         str,
         Field(max_length=400, description="institution that is responsible for the data, with its address"),
-        InForm(_("Responsible institution"), help=_("With its address."), part="ethics"),
+        InForm("Responsible institution", help="With its address.", part="ethics"),
     ] = ""
     responsible: Annotated[
         str,
         Field(max_length=400, description="person who is responsible for the study"),
-        InForm(_("Responsible person"), part="ethics"),
+        InForm("Responsible person", part="ethics"),
     ] = ""
     data_protection_officer: Annotated[
         str,
         Field(max_length=400, description="data protection officer of the institution, with an address"),
-        InForm(_("Data protection officer"), part="ethics"),
+        InForm("Data protection officer", part="ethics"),
     ] = ""
     approval: Annotated[
         str,
@@ -107,8 +107,8 @@ class EthicsTexts(Sparse):
             description="who approved the study and under which number, or who decided that it is exempt",
         ),
         InForm(
-            _("Ethics approval"),
-            help=_("Who approved it, and the number; or who says that it is exempt."),
+            "Ethics approval",
+            help="Who approved it, and the number; or who says that it is exempt.",
             part="ethics",
         ),
     ] = ""
@@ -123,7 +123,7 @@ class Ethics(EthicsTexts):
             description="last day of the approval, like 2027-03-31 (UTC); nobody can start after it. Left out: it does "
             "not end"
         ),
-        InForm(_("Approved until"), help=_("Last day, like 2027-03-31. Empty: it does not end."), part="ethics"),
+        InForm("Approved until", help="Last day, like 2027-03-31. Empty: it does not end.", part="ethics"),
         Must("a day like 2027-03-31"),
     ] = ""
     approved_consent: Annotated[
@@ -135,20 +135,20 @@ class Ethics(EthicsTexts):
             "extensions are refused. Left out: not compared",
         ),
         InForm(
-            _("Approved consent text"),
-            help=_("Its version, as the consent page names it. Empty: not compared."),
+            "Approved consent text",
+            help="Its version, as the consent page names it. Empty: not compared.",
             part="ethics",
         ),
     ] = ""
     minimum_age: Annotated[
         int,
         Field(ge=1, le=99, description="age from which people agree for themselves"),
-        InForm(_("Minimum age"), help=_("People who say that they are younger are refused."), part="ethics"),
+        InForm("Minimum age", help="People who say that they are younger are refused.", part="ethics"),
     ] = ADULT
     guardian_consent: Annotated[
         bool,
         Field(description="younger people may take part if a parent or guardian agrees and they do, too"),
-        InForm(_("Younger people take part with a parent or guardian who agrees"), part="ethics"),
+        InForm("Younger people take part with a parent or guardian who agrees", part="ethics"),
     ] = False
     deletion_code: Annotated[
         bool,
@@ -157,8 +157,8 @@ class Ethics(EthicsTexts):
             "their answers deleted with later"
         ),
         InForm(
-            _("Deletion code for people without an id"),
-            choices={"": _("give one (default)"), "no": _("give none")},
+            "Deletion code for people without an id",
+            choices={"": "give one (default)", "no": "give none"},
             part="ethics",
         ),
         Earlier(SINCE, False),
@@ -166,7 +166,7 @@ class Ethics(EthicsTexts):
     deletable_until: Annotated[
         str,
         Field(description="last day on which a deletion code works, like 2027-03-31 (UTC). Left out: it does not end"),
-        InForm(_("Last day of the deletion code"), help=_("Like 2027-03-31. Empty: it does not end."), part="ethics"),
+        InForm("Last day of the deletion code", help="Like 2027-03-31. Empty: it does not end.", part="ethics"),
         Must("a day like 2027-03-31"),
     ] = ""
     ids_kept_days: Annotated[
@@ -179,10 +179,8 @@ class Ethics(EthicsTexts):
             "are kept until somebody erases them",
         ),
         InForm(
-            _("Days until ids are erased"),
-            help=_(
-                "After a person’s last session, once everyone is paid. 0: they are kept. Answers stay, under a code."
-            ),
+            "Days until ids are erased",
+            help="After a person’s last session, once everyone is paid. 0: they are kept. Answers stay, under a code.",
             part="ethics",
         ),
     ] = 0

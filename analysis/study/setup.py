@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from analysis.study.base import Earlier, InForm, Sparse, _
+from analysis.study.base import Earlier, InForm, Sparse
 
 
 class SetUp(Sparse):
@@ -15,27 +15,27 @@ class SetUp(Sparse):
     night_light: Annotated[
         bool,
         Field(description="ask participants to switch off night light and similar filters, and whether they did"),
-        InForm(_("Set-up: ask about night light"), part="record"),
+        InForm("Set-up: ask about night light", part="record"),
     ] = False
     notifications: Annotated[
         bool,
         Field(description="ask participants to switch off notifications, and whether they did"),
-        InForm(_("Set-up: ask about notifications"), part="record"),
+        InForm("Set-up: ask about notifications", part="record"),
     ] = False
     glasses: Annotated[
         bool,
         Field(description="ask whether glasses or contact lenses are worn"),
-        InForm(_("Set-up: ask about glasses and lenses"), part="record"),
+        InForm("Set-up: ask about glasses and lenses", part="record"),
     ] = False
     light: Annotated[
         bool,
         Field(description="ask how bright the room is"),
-        InForm(_("Set-up: ask about the light in the room"), part="record"),
+        InForm("Set-up: ask about the light in the room", part="record"),
     ] = False
     greys: Annotated[
         bool,
         Field(description="show a staircase of dark and one of light greys, and ask how many steps can be told apart"),
-        InForm(_("Set-up: ask how many greys can be told apart"), part="record"),
+        InForm("Set-up: ask how many greys can be told apart", part="record"),
     ] = False
     distance: Annotated[
         bool,
@@ -43,7 +43,7 @@ class SetUp(Sparse):
             description="measure the viewing distance: a card is fitted on the screen, then a dot is moved into the "
             "blind spot of one eye. Anyone without a card skips both"
         ),
-        InForm(_("Set-up: measure the viewing distance"), part="record"),
+        InForm("Set-up: measure the viewing distance", part="record"),
     ] = False
 
     longer_window_ms: Annotated[
@@ -55,8 +55,8 @@ class SetUp(Sparse):
             "protocol's `response_ms`; 0: not offered. Protocols whose answer window is fixed take none",
         ),
         InForm(
-            _("Longer time for each answer, for those who ask, in ms"),
-            help=_("Empty: not offered. Only the time is stored, no reason."),
+            "Longer time for each answer, for those who ask, in ms",
+            help="Empty: not offered. Only the time is stored, no reason.",
             part="record",
         ),
     ] = 0
@@ -79,7 +79,7 @@ SET_UP_STEPS = (*(name for name, info in SetUp.model_fields.items() if info.anno
 
 
 #: In the form: the default, and its opposite.
-_ASKED = {"": _("ask (default)"), "no": _("do not ask")}
+_ASKED = {"": "ask (default)", "no": "do not ask"}
 
 
 class Ending(Sparse):
@@ -89,8 +89,8 @@ class Ending(Sparse):
         bool,
         Field(description="ask for comments; a person must clear each one before an export contains it"),
         InForm(
-            _("Comments at the end"),
-            help=_("Comments stay in Review. An export contains only those that you cleared one by one."),
+            "Comments at the end",
+            help="Comments stay in Review. An export contains only those that you cleared one by one.",
             choices=_ASKED,
             part="texts",
         ),
@@ -99,13 +99,13 @@ class Ending(Sparse):
     problems: Annotated[
         bool,
         Field(description="ask whether anything went wrong, and what; the text is treated like a comment"),
-        InForm(_("Ask whether anything went wrong"), choices=_ASKED, part="texts"),
+        InForm("Ask whether anything went wrong", choices=_ASKED, part="texts"),
         Earlier(4, False),
     ] = True
     device: Annotated[
         bool,
         Field(description="ask which kind of computer was used: desktop, laptop or something else"),
-        InForm(_("Ask which kind of computer was used"), choices=_ASKED, part="texts"),
+        InForm("Ask which kind of computer was used", choices=_ASKED, part="texts"),
         Earlier(4, False),
     ] = True
     own_result: Annotated[
@@ -116,9 +116,9 @@ class Ending(Sparse):
             "for 30 days"
         ),
         InForm(
-            _("Own result at the end"),
-            help=_("Shares only, of no single picture; after the last session of the family."),
-            choices={"": _("offer (default)"), "no": _("do not offer")},
+            "Own result at the end",
+            help="Shares only, of no single picture; after the last session of the family.",
+            choices={"": "offer (default)", "no": "do not offer"},
             part="texts",
         ),
         Earlier(4, False),

@@ -1,7 +1,4 @@
-"""Several recruiters in one study: what their places and weights must be, across the tables of a study file.
-
-A study as one reviewable value: what a study file says, checked, with everything it leaves out filled in.
-"""
+"""A study as one reviewable value: what a study file says, checked, with everything it leaves out filled in."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from analysis.errors import InvalidInput
 from analysis.file_names import slug_of
 from analysis.labels.files import default_labels
 from analysis.study.analysis_plan import AnalysisPlan
-from analysis.study.base import Context, InForm, Must, Names, Spec, _, earlier, refusal, refused
+from analysis.study.base import Context, InForm, Must, Names, Spec, earlier, refusal, refused
 from analysis.study.design import DesignConfig, DiscriminationDesign
 from analysis.study.ethics import Ethics
 from analysis.study.protocol import PROTOCOLS, PUBLISHED_PRACTICE, ProtocolConfig, shipped_values
@@ -89,18 +86,18 @@ class StudyConfiguration(Spec):
     title: Annotated[
         str,
         Field(min_length=1, max_length=200, description="shown to participants"),
-        InForm(_("Title"), help=_("Participants read it.")),
+        InForm("Title", help="Participants read it."),
     ]
     stimuli: Annotated[
         str,
         Field(min_length=1, description="name of a complete stimulus set of the protocol's size"),
-        InForm(_("Stimulus set")),
+        InForm("Stimulus set"),
         Must("the name of a stimulus set"),
     ]
     slug: Annotated[
         _Slug,
         Field(description="name in addresses and commands; from the title if left out"),
-        InForm(_("Name in addresses"), help=_("Empty: from the title."), part="record"),
+        InForm("Name in addresses", help="Empty: from the title.", part="record"),
     ] = ""
     family: Annotated[
         _Slug,
@@ -108,19 +105,17 @@ class StudyConfiguration(Spec):
             description="versions of one study, and studies whose participants must not see one picture twice, share "
             "a family; the slug if left out"
         ),
-        InForm(_("Family"), help=_("Studies of one family never show a person the same picture twice."), part="record"),
+        InForm("Family", help="Studies of one family never show a person the same picture twice.", part="record"),
     ] = ""
     population: Annotated[
         Population,
         Field(description="or `scripted`; the two never mix"),
-        InForm(
-            _("Who takes part"), radio=True, choices={"people": _("people"), "scripted": _("scripted participants")}
-        ),
+        InForm("Who takes part", radio=True, choices={"people": "people", "scripted": "scripted participants"}),
     ] = "people"
     seed: Annotated[
         int,
         Field(ge=0, le=2**63 - 1, description="the plan is a function of stimuli, settings and seed"),
-        InForm(_("Seed"), part="record"),
+        InForm("Seed", part="record"),
     ] = 0
     protocol: Annotated[
         ProtocolConfig,
@@ -128,7 +123,7 @@ class StudyConfiguration(Spec):
             description="`geirhos2018-batch1`, `geirhos2018-batch2`, or a table: a `name` and the values that differ "
             "from it"
         ),
-        InForm(_("Protocol")),
+        InForm("Protocol"),
     ] = PROTOCOLS["vcr"].config
     design: Annotated[DesignConfig, Field(description="what a session contains")] = DesignConfig()
     rules: Annotated[
@@ -137,12 +132,12 @@ class StudyConfiguration(Spec):
             description="for validation `imagenet-d`; or `none`, or, for `create_study`, the path of a rule set of "
             "your own beside the study file; the console takes names alone"
         ),
-        InForm(_("Rules for accepting sessions")),
+        InForm("Rules for accepting sessions"),
     ] = "vcr"
     max_sessions_per_worker: Annotated[
         int,
         Field(ge=1, le=100, description="sessions of one person over the whole family; for validation 5"),
-        InForm(_("Sessions one person may do")),
+        InForm("Sessions one person may do"),
     ] = 1
     gold_originals: Annotated[
         Names,
@@ -155,18 +150,18 @@ class StudyConfiguration(Spec):
     consent_version: Annotated[
         str,
         Field(min_length=1, max_length=40, description="version of the consent text"),
-        InForm(_("Version of the consent text"), part="texts"),
+        InForm("Version of the consent text", part="texts"),
     ] = "1"
     consent: Annotated[
         str,
         Field(description="what people agree to before they enter; the page's own text if left out"),
-        InForm(_("Consent text of your own"), help=_("Empty: the house text."), part="texts", rows=5),
+        InForm("Consent text of your own", help="Empty: the house text.", part="texts", rows=5),
     ] = ""
     ethics: Annotated[Ethics, Field(description="what people must know before they agree, block by block")] = Ethics()
     debrief: Annotated[
         str,
         Field(description="shown after the last trial; what the study's tasks are about if left out"),
-        InForm(_("Shown after the last trial"), part="texts", rows=3),
+        InForm("Shown after the last trial", part="texts", rows=3),
     ] = ""
     language: Annotated[
         str,
@@ -174,13 +169,13 @@ class StudyConfiguration(Spec):
             description="language in which the participant's pages and the advertisement begin, whatever the browser "
             "says; readers may change it. `en`, `de`, or the tag of a catalogue of the installation, such as `fa`"
         ),
-        InForm(_("Language of the pages"), choices={"en": "English", "de": "Deutsch"}),
+        InForm("Language of the pages", choices={"en": "English", "de": "Deutsch"}),
         Must("en, de, or the tag of a catalogue"),
     ] = "en"
     calibrate_size: Annotated[
         bool,
         Field(description="ask participants to fit a card on the screen, so that the size of a pixel is known"),
-        InForm(_("Ask for the size of the screen"), part="record"),
+        InForm("Ask for the size of the screen", part="record"),
     ] = False
     setup: Annotated[SetUp, Field(description="what is asked and measured before practice")] = SetUp()
     recruitment: Annotated[Terms, Field(description="what a launch starts from")] = Terms()

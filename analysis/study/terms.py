@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from analysis.study.base import Earlier, InForm, Must, Names, Number, Sparse, Spec, _, refusal
+from analysis.study.base import Earlier, InForm, Must, Names, Number, Sparse, Spec, refusal
 from analysis.study.link import Link
 
 #: The API guide's limit on places in one requirement.
@@ -95,11 +95,9 @@ class Terms(Sparse):
         str,
         Field(max_length=200, description="an address that participants can write to"),
         InForm(
-            _("Contact"),
-            help=_(
-                "An address that participants can write to. People cannot be invited without one. Empty: the "
-                "installation's, if it has one."
-            ),
+            "Contact",
+            help="An address that participants can write to. People cannot be invited without one. Empty: the "
+            "installation's, if it has one.",
         ),
     ] = ""
     estimated_minutes: Annotated[int | None, Field(ge=1, le=600, description="time that people are told")] = None
@@ -112,12 +110,12 @@ class Terms(Sparse):
             "as a bonus that a person releases in Monitor"
         ),
         InForm(
-            _("Pay of people who stop early"),
-            help=_("The same whether they keep or delete their answers. You release each payment in Monitor."),
+            "Pay of people who stop early",
+            help="The same whether they keep or delete their answers. You release each payment in Monitor.",
             choices={
-                "": _("none (default)"),
-                "share": _("the share of the stated minutes that they stayed"),
-                "full": _("the full pay"),
+                "": "none (default)",
+                "share": "the share of the stated minutes that they stayed",
+                "full": "the full pay",
             },
             part="texts",
         ),
@@ -130,12 +128,12 @@ class Terms(Sparse):
             "submitted, and up to a cap); whoever has to be looked at waits for a person"
         ),
         InForm(
-            _("When people are paid"),
-            help=_("People are paid whatever the verdict. Submissions that fit no session wait for you."),
+            "When people are paid",
+            help="People are paid whatever the verdict. Submissions that fit no session wait for you.",
             choices={
-                "": _("you release it (default)"),
-                "verdict": _("after the verdict, whichever it is"),
-                "hourly": _("every hour, after a delay"),
+                "": "you release it (default)",
+                "verdict": "after the verdict, whichever it is",
+                "hourly": "every hour, after a delay",
             },
             part="texts",
         ),
@@ -143,7 +141,7 @@ class Terms(Sparse):
     settle_after_hours: Annotated[
         int,
         Field(ge=0, le=168, description="of `hourly`: hours from the submission, in which you can look at it"),
-        InForm(_("Hours before they are paid"), help=_("Only if people are paid every hour."), part="texts"),
+        InForm("Hours before they are paid", help="Only if people are paid every hour.", part="texts"),
     ] = 0
     settle_cap_cents: Annotated[
         int | None,
@@ -154,8 +152,8 @@ class Terms(Sparse):
             "unit of each account's currency; left out = no such cap",
         ),
         InForm(
-            _("Most that is paid in a day without you"),
-            help=_("In cents, with fees. Only if people are paid every hour. Empty: no such limit."),
+            "Most that is paid in a day without you",
+            help="In cents, with fees. Only if people are paid every hour. Empty: no such limit.",
             part="texts",
         ),
     ] = None
@@ -169,8 +167,8 @@ class Terms(Sparse):
             "out ([money.md](money.md))",
         ),
         InForm(
-            _("Least pay of an hour"),
-            help=_("In cents, at the median. Empty: the minimum of the installation or of the recruiter."),
+            "Least pay of an hour",
+            help="In cents, at the median. Empty: the minimum of the installation or of the recruiter.",
             part="texts",
         ),
     ] = None
@@ -184,8 +182,8 @@ class Terms(Sparse):
         ),
         Earlier(4, 0),
         InForm(
-            _("People from which the hourly pay is watched"),
-            help=_("A campaign whose median hourly pay is below the minimum is paused. 0: not watched."),
+            "People from which the hourly pay is watched",
+            help="A campaign whose median hourly pay is below the minimum is paused. 0: not watched.",
             part="texts",
         ),
     ] = 10
@@ -200,8 +198,8 @@ class Terms(Sparse):
         Number,
         Earlier(4, 1),
         InForm(
-            _("Alarm at this share of returned places"),
-            help=_("Raised once more people give their places back than chance explains. 1: no alarm."),
+            "Alarm at this share of returned places",
+            help="Raised once more people give their places back than chance explains. 1: no alarm.",
             part="texts",
         ),
     ] = 0.3
@@ -209,8 +207,8 @@ class Terms(Sparse):
         OnReturns,
         Field(description="what the alarm does: `warn` in Monitor, or `pause` the campaign as well"),
         InForm(
-            _("When too many places are returned"),
-            choices={"": _("a warning in Monitor (default)"), "pause": _("a warning, and the campaign is paused")},
+            "When too many places are returned",
+            choices={"": "a warning in Monitor (default)", "pause": "a warning, and the campaign is paused"},
             part="texts",
         ),
     ] = "warn"
@@ -224,8 +222,8 @@ class Terms(Sparse):
             "([money.md](money.md))",
         ),
         InForm(
-            _("Planned pay of an hour"),
-            help=_("In cents. The reward is suggested from it and from the time that the pilot took. Empty: 1500."),
+            "Planned pay of an hour",
+            help="In cents. The reward is suggested from it and from the time that the pilot took. Empty: 1500.",
             part="texts",
         ),
     ] = None
@@ -239,8 +237,8 @@ class Terms(Sparse):
             "([money.md](money.md))",
         ),
         InForm(
-            _("People of a pilot"),
-            help=_("5 to 10. They come first, count like all others, and their times suggest the reward. Empty: none."),
+            "People of a pilot",
+            help="5 to 10. They come first, count like all others, and their times suggest the reward. Empty: none.",
             part="texts",
         ),
     ] = None
@@ -253,20 +251,20 @@ class Terms(Sparse):
             "at once ([money.md](money.md))",
         ),
         InForm(
-            _("Places opened at a time"),
-            help=_("People of one hour are not people of all hours. Empty: all places are opened at the launch."),
+            "Places opened at a time",
+            help="People of one hour are not people of all hours. Empty: all places are opened at the launch.",
             part="texts",
         ),
     ] = None
     batch_every_hours: Annotated[
         int,
         Field(ge=1, le=168, description="of batches: hours from one to the next"),
-        InForm(_("Hours from one batch to the next"), help=_("Only if places are opened in batches."), part="texts"),
+        InForm("Hours from one batch to the next", help="Only if places are opened in batches.", part="texts"),
     ] = 24
     batch_from_hour: Annotated[
         int,
         Field(ge=0, le=23, description="of batches: hour of the day (UTC) before which none is opened"),
-        InForm(_("Batches from this hour of the day"), help=_("In UTC, 0 to 23."), part="texts"),
+        InForm("Batches from this hour of the day", help="In UTC, 0 to 23.", part="texts"),
     ] = 0
     batch_until_hour: Annotated[
         int,
@@ -276,7 +274,7 @@ class Terms(Sparse):
             description="of batches: hour of the day (UTC) from which none is opened; where it is before "
             "`batch_from_hour`, the time runs over midnight",
         ),
-        InForm(_("Batches until this hour of the day"), help=_("In UTC, 1 to 24."), part="texts"),
+        InForm("Batches until this hour of the day", help="In UTC, 1 to 24.", part="texts"),
     ] = 24
     assignments: Annotated[int | None, Field(ge=1, le=100_000, description="places")] = None
     places: Annotated[

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from analysis.study.base import InForm, Sparse, Spec, _, refusal
+from analysis.study.base import InForm, Sparse, Spec, refusal
 
 #: Every answer; the first word answers "does the picture show one?", the second "could it be used as one?". Both are
 #: asked on one screen (ImageNet-D, supplement).
@@ -53,7 +53,7 @@ class ValidationDesign(Spec):
     new_pictures: Annotated[
         int,
         Field(ge=4, le=MOST_SCREENS, description="new pictures a session"),
-        InForm(_("New pictures"), part="validation"),
+        InForm("New pictures", part="validation"),
     ] = 16
     second_showings: Annotated[
         int,
@@ -62,12 +62,12 @@ class ValidationDesign(Spec):
             le=MOST_SCREENS,
             description="how many of them come a second time, well apart; lightly changed ones where there are enough",
         ),
-        InForm(_("Of these shown twice"), part="validation"),
+        InForm("Of these shown twice", part="validation"),
     ] = 2
     positive: Annotated[
         int,
         Field(ge=0, le=MOST_SCREENS, description="clean, easy pictures asked about with their own category"),
-        InForm(_("Positive"), part="validation"),
+        InForm("Positive", part="validation"),
     ] = 1
     negative: Annotated[
         int,
@@ -76,25 +76,25 @@ class ValidationDesign(Spec):
             le=MOST_SCREENS,
             description="clean, easy pictures asked about with a category of the other group (animals, artefacts)",
         ),
-        InForm(_("Negative"), part="validation"),
+        InForm("Negative", part="validation"),
     ] = 1
     practice: Annotated[
         int,
         Field(ge=0, le=MOST_SCREENS, description="screens that show the right answers"),
-        InForm(_("Practice"), name="validation_practice", part="validation"),
+        InForm("Practice", name="validation_practice", part="validation"),
     ] = 2
     answers_per_picture: Annotated[
         int,
         Field(ge=1, le=1000, description="people who judge one picture"),
-        InForm(_("People who judge a picture"), part="validation"),
+        InForm("People who judge a picture", part="validation"),
     ] = 10
     shown: Annotated[
         Shown,
         Field(description="which stimuli are judged: `clean`, `corrupted` or `all`"),
         InForm(
-            _("Which pictures"),
+            "Which pictures",
             part="validation",
-            choices={"": _("all"), "clean": _("clean ones"), "corrupted": _("corrupted ones")},
+            choices={"": "all", "clean": "clean ones", "corrupted": "corrupted ones"},
         ),
     ] = "all"
 

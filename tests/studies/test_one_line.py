@@ -37,6 +37,11 @@ def test_the_form_shows_it_with_its_range_and_default(longer):
     assert "rest_s" in [bound.name for bound in StudyForm(sets=[]).parts()["record"]]
 
 
+def test_no_two_settings_of_the_form_share_a_name():
+    names = [name for name, _setting in forms.settings_in(StudyConfiguration)]
+    assert len(names) == len(set(names)), "give one of them another name in its InForm"
+
+
 def test_the_page_takes_it_writes_it_and_refuses_it(longer, client, stimulus_set):
     client.force_login(User.objects.create_user("anna"))
     given = {
