@@ -1,8 +1,8 @@
 """Image corruptions of continuously varying strength: pure, seeded, one file a family.
 
 A new function is written into its family's file and named there in ``FAMILY``; pages, commands and the API read
-`CORRUPTIONS`. A new family is one file more, and one line here. A function of the user's own lies in a module of the
-user's, which calls `register`; `load_modules` imports it.
+`CORRUPTIONS`. A new family is one file more, and its place in `FAMILIES`. A function of the user's own is in a module
+of the user's, which calls `register`; `load_modules` imports it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from analysis.errors import InvalidInput, ParameterOutOfDomain, UnknownName
 
 __all__ = [
     "CORRUPTIONS",
+    "FAMILIES",
     "LEVELS",
     "NO_CORRUPTION",
     "Corruption",
@@ -37,8 +38,10 @@ __all__ = [
     "register",
 ]
 
+#: The built-in families, in the order in which they are offered.
+FAMILIES: tuple[tuple[Corruption, ...], ...] = (noise.FAMILY, blur.FAMILY, colour.FAMILY, weather.FAMILY)
 #: Every corruption function by name.
-CORRUPTIONS: dict[str, Corruption] = collect(noise.FAMILY, blur.FAMILY, colour.FAMILY, weather.FAMILY)
+CORRUPTIONS: dict[str, Corruption] = collect(*FAMILIES)
 
 
 def find_corruption(name: str, version: str | None = None) -> Corruption:

@@ -32,7 +32,7 @@ class Corruption:
     label : str
         Name for people.
     family : str
-        Name of the family file: ``noise``, ``blur``, ``colour``, ``weather``; a user's own may have any other.
+        Name of the family's file, and its heading on pages; a user's own may have any other.
     version : str
         Counted up whenever the bytes change for equal arguments.
     low, high : float

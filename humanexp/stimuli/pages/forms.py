@@ -5,8 +5,9 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils.text import capfirst
 
-from analysis.corruptions import CORRUPTIONS
+from analysis.corruptions import CORRUPTIONS, FAMILIES
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.persons.sentinels import find_sentinel
 from humanexp.core.errors import InvalidRequest
@@ -22,7 +23,6 @@ from humanexp.stimuli.sources import is_storage_configured
 
 #: How sets can be made here; the others come from elsewhere.
 _SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]
-_FAMILIES = {"noise": "Noise", "blur": "Blur", "colour": "Colour", "weather": "Weather"}
 _COUNT = 1000
 
 
@@ -142,13 +142,13 @@ class StimulusSetForm(forms.Form):
         return cleaned
 
     def families(self) -> list[tuple[str, list[FunctionChoice]]]:
-        """The functions by family, noise first."""
+        """The functions by family: the built-in ones first, in their order."""
         chosen = set(self["corruptions"].value() or ())
-        families: dict[str, list[FunctionChoice]] = {family: [] for family in _FAMILIES}
+        families: dict[str, list[FunctionChoice]] = {functions[0].family: [] for functions in FAMILIES}
         for name, corruption in CORRUPTIONS.items():
             choice = FunctionChoice(name, corruption.label, name in chosen)
             families.setdefault(corruption.family, []).append(choice)
-        return [(str(_FAMILIES.get(family, family)), found) for family, found in families.items() if found]
+        return [(capfirst(family), found) for family, found in families.items() if found]
 
 
 def _free_name(source_set: SourceSet | None) -> str:
