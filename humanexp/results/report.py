@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
-_CHARTS = {
+CHARTS = {
     "Models against people": ("leaderboard", "benchmark", "difficulty", "agreement", "levels", "shape-bias"),
     "Similarity of corruptions": ("similarity", "discrimination"),
     "Recruiters": ("recruiters",),
@@ -61,7 +61,7 @@ _CHARTS = {
     "Who answered?": ("who-answered",),
 }
 #: The same behind the report: a chart for each corruption, model and measure.
-_APPENDIX = {
+APPENDIX = {
     "Appendix: curves one by one": ("curves",),
     "Appendix: models one corruption at a time": ("indices",),
     "Appendix: how fragile the verdicts are": ("fragility",),
@@ -103,13 +103,13 @@ def document_of(findings: Findings, facts: ReportFacts) -> Document:
     sections = [
         Section("Who counts", (*_flow(facts.flow), *_asked(findings.asked))),
         _performance(findings),
-        *(_charts(findings, title, families) for title, families in _CHARTS.items()),
+        *(_charts(findings, title, families) for title, families in CHARTS.items()),
         Section("Methods", tuple(Paragraph(f"{title}. {text}") for title, text in facts.methods)),
         Section("Analysis plan", tuple(_plan(facts))),
         Section("Versions and digests", tuple(_versions(findings, facts))),
         *(
             _charts(findings, title, families, is_appendix=True)
-            for title, families in _APPENDIX.items()
+            for title, families in APPENDIX.items()
             # Without a sheet the curves stand in the report already.
             if families != ("curves",) or sheet_names(findings)
         ),

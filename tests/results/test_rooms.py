@@ -21,7 +21,8 @@ from humanexp.results import selectors
 from humanexp.results.charts import registry
 from humanexp.results.charts.registry import chart_of, choices_of
 from humanexp.results.models import AnalysisRun
-from humanexp.results.report import document_of, report_facts
+from humanexp.results.pages import dashboard
+from humanexp.results.report import APPENDIX, CHARTS, document_of, report_facts
 from humanexp.studies.models import Role, Study, StudyMembership
 from tests.analysis.figures.series import series_of
 from tests.analysis.findings.examples import like, told_apart
@@ -68,6 +69,12 @@ def test_every_room_comes_from_stored_results(researcher: Client, large: Study, 
     assert len(asked) <= 21, "one of them counts what waits, for the navigation"
     answers = [query["sql"] for query in asked if "experiments_response" in query["sql"]]
     assert answers == [], "answers are read by the analysis, not by its pages"
+
+
+def test_every_family_of_charts_is_on_a_page_and_in_the_report() -> None:
+    on_pages = {name for names in dashboard.ROOMS.values() for name in names}
+    assert on_pages | {"curves"} == set(registry.FAMILIES), "curves are the page Findings itself"
+    assert {name for names in (*CHARTS.values(), *APPENDIX.values()) for name in names} == set(registry.FAMILIES)
 
 
 def test_every_chart_has_figure_tables_definition_and_caveats(researcher: Client, large: Study) -> None:
