@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.classifiers.networks import BATCH, TorchNetwork, is_accelerator
-from analysis.classifiers.port import Classifier, RecordedPredictions, decided
+from analysis.classifiers.port import Classifier, RecordedPredictions, decided, seen_by
 from analysis.classifiers.shards import (
     SHARD_STIMULI,
     PredictionShard,
@@ -107,6 +107,8 @@ def _batches(group: Group) -> Iterator[_SharedBatch]:
     stimuli = group[0].stimuli
     if any(shard.stimuli != stimuli for shard in group[1:]):
         raise InvalidInput("The shards of a group are about the same stimuli, in the same order.")
+    if len({one.enlarged for one in stimuli}) > 1:
+        raise InvalidInput("The stimuli of a shard are enlarged alike.")
     if len({shard.path for shard in group}) < len(group):
         raise InvalidInput("Two shards of a group have one file: give each network its own folder.")
     shards = tuple(shard for shard in group if not shard.is_done)
@@ -127,9 +129,11 @@ _Answers = list[tuple[NDArray[Any] | None, float]]
 
 def _answers(batch: _SharedBatch, pictures: NDArray[np.uint8]) -> _Answers:
     found: _Answers = []
+    enlarged = batch.stimuli[0].enlarged if batch.stimuli else 1
     for classifier in batch.classifiers:
         started = time.perf_counter()
-        values = None if isinstance(classifier, RecordedPredictions) else _probabilities(classifier, pictures)
+        seen = seen_by(classifier, pictures, enlarged)
+        values = None if isinstance(classifier, RecordedPredictions) else _probabilities(classifier, seen)
         found.append((values, time.perf_counter() - started))
     return found
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import ClassifierUnavailable
 from analysis.labels.mapping import Answering, Decisions
+from analysis.native_size import native_pixels
 
 
 @runtime_checkable
@@ -28,6 +29,11 @@ class Classifier(Protocol):
         SHA-256 of what determines the predictions (weights and preprocessing).
     preprocessing : str
         One line that says what is done to a picture; the whole picture is used, never a crop.
+
+    Notes
+    -----
+    One that has `inputs`, an `analysis.classifiers.preprocessing.Preprocessing`, says by it how large its input is; see
+    `seen_by`.
     """
 
     @property
@@ -64,6 +70,25 @@ class RecordedPredictions(Protocol):
     def predictions(self, stimuli: Sequence[str], how: Answering) -> Decisions:
         """Recorded decisions on these stimuli, in their order: among the labels asked for, or the recorded ones."""
         ...
+
+
+def seen_by(classifier: Classifier | RecordedPredictions, shown: NDArray[np.uint8], enlarged: int) -> NDArray[np.uint8]:
+    """The pictures that a classifier gets of those that people were shown, enlarged so many times.
+
+    Parameters
+    ----------
+    classifier : Classifier or RecordedPredictions
+    shown : ndarray of uint8, shape (n, h, w, 3)
+    enlarged : int
+
+    Returns
+    -------
+    ndarray of uint8
+        The native pixels, bit for bit, for a network whose input has the native size; else what is shown.
+    """
+    input_px = getattr(getattr(classifier, "inputs", None), "input_px", 0)
+    is_native = shown.shape[1:3] == (input_px * enlarged, input_px * enlarged)
+    return native_pixels(shown, enlarged) if is_native else shown
 
 
 def classify(

@@ -74,7 +74,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ShownStimulus:
-    """A stimulus as people saw it: its row's cells, its file and the digest of the file's bytes."""
+    """A stimulus as people saw it: its row's cells, its file and the digest of the file's bytes.
+
+    `enlarged` says how many times its native pixels were enlarged.
+    """
 
     stimulus: str
     original: str
@@ -83,6 +86,7 @@ class ShownStimulus:
     visual_change: float
     file: str
     sha256: str
+    enlarged: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,8 @@ class PredictionShard:
             digest.update(f"accelerator {asked.precision}".encode())
         for one in self.stimuli:
             digest.update(f"{one.stimulus} {one.category} {one.sha256} {one.visual_change!r}\n".encode())
+            if one.enlarged > 1:
+                digest.update(f"{one.enlarged}\n".encode())
         return Path(self.folder) / f"part-{digest.hexdigest()[:24]}.parquet"
 
     @property

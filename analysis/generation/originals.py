@@ -19,11 +19,10 @@ import numpy as np
 from PIL import ExifTags, Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from analysis.corruptions.registry import Picture
-from analysis.errors import PictureRefused, UnknownName
+from analysis.errors import InvalidInput, PictureRefused, UnknownName
+from analysis.native_size import MAXIMUM_ENLARGEMENT, MINIMUM_NATIVE_PX, enlarge, native_side
 from analysis.visual_change.vif import MINIMUM_SIDE_PX
 
-#: Smaller pictures are not corrupted: hardly any function has room in them.
-MINIMUM_NATIVE_PX = 16
 #: Colours of pictures and the pixels of Pillow that hold them.
 _PIXELS = {"RGB": "RGB", "GRAY": "L", "CMYK": "CMYK"}
 #: A profile that moves no colour by more levels than this is sRGB: its makers round differently, and pixels stay.
@@ -163,8 +162,6 @@ MAXIMUM_PIXELS = 80_000_000
 MAXIMUM_BYTES = 200_000_000
 #: Ordinary progressive JPEG files have about ten; each costs a pass over the whole picture.
 MAXIMUM_SCANS = 100
-#: A picture may be enlarged this much at most; more of it would show interpolation, not the picture.
-MAXIMUM_ENLARGEMENT = 2.0
 
 #: How a picture is cut to a square. "whole": shorter side to the size (bicubic), middle square. "imagenet": shorter
 #: side to 256/224 of the size (bilinear), middle square of the size, as pictures were prepared for ImageNet-C.
@@ -227,7 +224,9 @@ def inspect_originals(paths: Sequence[str], names: Sequence[str] | None = None) 
     return [_inspect(Path(path), name) for path, name in zip(paths, names or paths, strict=True)]
 
 
-def prepare_original(path: Path, size_px: int, framing: Framing = "whole", *, colours: Colours = "shown") -> Picture:
+def prepare_original(
+    path: Path, size_px: int, framing: Framing = "whole", *, colours: Colours = "shown", enlarged: int = 1
+) -> Picture:
     """Read a picture file, bring its shorter side to the size of the framing, and cut the square in the middle.
 
     Camera orientation is applied; grey, palette, 16-bit and CMYK pictures become 8-bit RGB; colours become sRGB by the
@@ -245,6 +244,9 @@ def prepare_original(path: Path, size_px: int, framing: Framing = "whole", *, co
         the pictures of ImageNet-C like that; sides and corners are rounded as by torchvision's Resize and CenterCrop.
     colours : {"shown", "stored"}
         "stored" leaves the file's colour profile out of account.
+    enlarged : int
+        Above 1 the picture must be a square of ``size_px / enlarged`` px: its pixels stay as they are, each enlarged
+        that many times.
 
     Returns
     -------
@@ -254,15 +256,38 @@ def prepare_original(path: Path, size_px: int, framing: Framing = "whole", *, co
     ------
     PictureRefused
         Naming the file, what is wrong with it, and what to do: animated or partly transparent pictures, broken files,
-        files over 80 megapixels, pictures that would have to be enlarged more than twofold, and pictures of which the
-        square has one single grey level.
+        files over 80 megapixels, pictures that would have to be enlarged more than twofold, pictures of another than
+        the native size, and pictures of which the square has one single grey level.
     UnknownName
         If there is no such framing.
+    InvalidInput
+        If size and factor do not go together, or pictures that are enlarged would be cut.
     """
     if framing not in get_args(Framing):
         raise UnknownName(f"There is no framing {framing!r}; there are: {', '.join(get_args(Framing))}.")
+    if enlarged > 1 and framing != "whole":
+        raise InvalidInput("Pictures that are shown enlarged are used whole: choose the framing whole.")
     with _refusing(str(path)):
         picture = _open_rgb(path, str(path), colours)
+    square = _square(picture, path, size_px, framing) if enlarged == 1 else _native(picture, path, size_px, enlarged)
+    low, high = square.convert("L").getextrema()
+    if low == high:
+        raise PictureRefused(f"{path}: the middle of the picture has one single grey level; remove it.")
+    return enlarge(np.array(square, dtype=np.uint8), enlarged)
+
+
+def _native(picture: Image.Image, path: Path, size_px: int, enlarged: int) -> Image.Image:
+    """The picture as it is: nothing is scaled or cut at native size."""
+    native = native_side(size_px, enlarged)
+    if picture.size != (native, native):
+        raise PictureRefused(
+            f"{path}: {picture.width} x {picture.height} px. Pictures that are shown at {size_px} px, enlarged "
+            f"{enlarged} times, must be squares of {native} px: remove it, or choose another size or factor."
+        )
+    return picture
+
+
+def _square(picture: Image.Image, path: Path, size_px: int, framing: Framing) -> Image.Image:
     target = size_px if framing == "whole" else round(size_px * _IMAGENET_MARGIN)
     shorter = min(picture.size)
     if shorter * MAXIMUM_ENLARGEMENT < target:
@@ -270,11 +295,7 @@ def prepare_original(path: Path, size_px: int, framing: Framing = "whole", *, co
             f"{path}: {picture.width} x {picture.height} px cannot be shown at {size_px} px without enlarging it more "
             f"than {MAXIMUM_ENLARGEMENT:g}-fold; take a larger picture or a smaller size."
         )
-    square = _whole_square(picture, size_px) if framing == "whole" else _imagenet_square(picture, size_px, target)
-    low, high = square.convert("L").getextrema()
-    if low == high:
-        raise PictureRefused(f"{path}: the middle of the picture has one single grey level; remove it.")
-    return np.array(square, dtype=np.uint8)
+    return _whole_square(picture, size_px) if framing == "whole" else _imagenet_square(picture, size_px, target)
 
 
 def _whole_square(picture: Image.Image, size_px: int) -> Image.Image:

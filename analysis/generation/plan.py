@@ -17,6 +17,7 @@ from analysis.design.pairs import PLAIN_VISUAL_CHANGE
 from analysis.errors import InvalidInput
 from analysis.generation.originals import Framing
 from analysis.generation.target_assignment import share_out
+from analysis.native_size import native_side
 from analysis.original import Original
 from analysis.persons.sentinels import find_sentinel
 from analysis.visual_change.targeting import PILOT_PICTURES, PilotMap, draw_targets
@@ -118,6 +119,8 @@ class StimulusPlan:
         Families of sentinels of persons (`analysis.persons`) of which every original gets a picture.
     brought : mapping of str to sequence of Original
         By family: originals of which the picture itself is a sentinel, and nothing else is made.
+    enlarged : int
+        How many times pictures are enlarged to be shown; part of a stimulus' name where it is not 1.
     """
 
     def __init__(
@@ -130,13 +133,16 @@ class StimulusPlan:
         framing: Framing,
         person_families: Sequence[str] = (),
         brought: Mapping[str, Sequence[Original]] = MappingProxyType({}),
+        enlarged: int = 1,
     ) -> None:
         self.originals = tuple(originals)
         self._columns = tuple(columns)
         self._families = tuple(person_families)
         self._brought = {family: tuple(pictures) for family, pictures in brought.items()}
         self._seed = seed
-        self._picture = (size_px,) if framing == "whole" else (size_px, framing)
+        # What is usual is in no name, so that names stay what they were before it could be otherwise.
+        framed = () if framing == "whole" else (framing,)
+        self._picture = (size_px, *framed, *(() if enlarged == 1 else (enlarged,)))
 
     def __len__(self) -> int:
         made = len(self.originals) * (1 + len(self._families)) + sum(len(column.values) for column in self._columns)
@@ -232,6 +238,7 @@ def plan_stimuli(
     framing: Framing = "whole",
     person_families: Sequence[str] = (),
     brought: Mapping[str, Sequence[Original]] = MappingProxyType({}),
+    enlarged: int = 1,
 ) -> StimulusPlan:
     """Plan the stimuli of every function, and one clean stimulus an original.
 
@@ -263,7 +270,7 @@ def plan_stimuli(
     sampling : {"even", "uniform", "imagenet-c-levels"}
     framing : {"whole", "imagenet"}
         How originals are cut to the square; it is part of a stimulus' name.
-    person_families, brought
+    person_families, brought, enlarged
         As `StimulusPlan` has them.
 
     Returns
@@ -274,13 +281,20 @@ def plan_stimuli(
     ------
     InvalidInput
         Without originals, when fewer than one stimulus is wanted, for an unknown sampling, for a function without pilot
-        or without published levels.
+        or without published levels, for levels of pictures that are shown enlarged, or for a factor that
+        `analysis.native_size.native_side` refuses.
     """
     names = sorted(set(pilots if corruptions is None else corruptions) - set(plain))
     if not originals:
         raise InvalidInput("There is no original to make stimuli from.")
     if sampling not in get_args(Sampling):
         raise InvalidInput(f"There is no sampling named {sampling!r}; choose from {', '.join(get_args(Sampling))}.")
+    native = native_side(size_px, enlarged)
+    if enlarged > 1 and sampling == "imagenet-c-levels":
+        raise InvalidInput(
+            f"The levels of ImageNet-C are published for pictures of 224 px, and mean something else at {native} px: "
+            "choose the sampling even or uniform, or leave the pictures as they are."
+        )
     if names and count < 1 and sampling != "imagenet-c-levels":
         raise InvalidInput("At least one stimulus a function must be wanted.")
     order = order_originals(originals, seed)
@@ -311,6 +325,7 @@ def plan_stimuli(
         framing=framing,
         person_families=person_families,
         brought=brought,
+        enlarged=enlarged,
     )
 
 

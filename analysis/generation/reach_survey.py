@@ -18,6 +18,7 @@ from analysis.corruptions import find_corruption, load_modules
 from analysis.generation.originals import Framing
 from analysis.generation.plan import field_seed, order_originals
 from analysis.generation.shards import prepare_reference
+from analysis.native_size import at_native_size
 from analysis.original import Original
 from analysis.visual_change.targeting import PilotMap, draw_targets, full_change
 
@@ -40,7 +41,7 @@ class SurveyShard:
     originals : tuple of Original
     corruptions : tuple of tuple of str
         Functions that each of them is surveyed for.
-    size_px, seed, framing, modules
+    size_px, seed, framing, modules, enlarged
         As for generating.
     """
 
@@ -51,6 +52,7 @@ class SurveyShard:
     seed: int
     framing: Framing = "whole"
     modules: tuple[str, ...] = ()
+    enlarged: int = 1
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def cut_survey(
     size_px: int,
     framing: Framing = "whole",
     modules: Sequence[str] = (),
+    enlarged: int = 1,
 ) -> Iterator[SurveyShard]:
     """Shards of the survey that a plan with these arguments needs; there may be none."""
     load_modules(modules)
@@ -92,7 +95,7 @@ def cut_survey(
             tuple(name for name, size in sorted(sizes.items()) if place < size)
             for place in range(first, first + len(some))
         )
-        yield SurveyShard(first, some, corruptions, size_px, seed, framing, tuple(modules))
+        yield SurveyShard(first, some, corruptions, size_px, seed, framing, tuple(modules), enlarged)
 
 
 def survey_shard(shard: SurveyShard) -> SurveyOutcome:
@@ -106,10 +109,11 @@ def survey_shard(shard: SurveyShard) -> SurveyOutcome:
     load_modules(shard.modules)
     reaches: dict[str, list[float]] = {}
     for original, names in zip(shard.originals, shard.corruptions, strict=True):
-        picture, reference = prepare_reference(original, shard.size_px, shard.framing)
+        picture, reference = prepare_reference(original, shard.size_px, shard.framing, shard.enlarged)
         for name in names:
             field = field_seed(shard.seed, original, name, 0)
-            change = full_change(picture, reference, find_corruption(name), field)
+            corruption = at_native_size(find_corruption(name), shard.enlarged)
+            change = full_change(picture, reference, corruption, field)
             reaches.setdefault(name, []).append(math.floor(change * 1e4) / 1e4)
     return SurveyOutcome(shard.first, {name: tuple(found) for name, found in reaches.items()})
 

@@ -17,6 +17,7 @@ from analysis.errors import InvalidInput, PictureRefused, UnknownName
 from analysis.generation.files import UNFINISHED, digest, encode_png, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original
 from analysis.generation.plan import OriginalPlan, StimulusRequest
+from analysis.native_size import at_native_size, made_at_native_size
 from analysis.original import Original
 from analysis.persons.sentinels import SENTINELS, find_sentinel
 from analysis.visual_change.targeting import PilotMap, fit_pilot_map, reach_target
@@ -38,6 +39,7 @@ class PilotShard:
     seed: int
     framing: Framing = "whole"
     modules: tuple[str, ...] = ()
+    enlarged: int = 1
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Shard:
         How originals are cut to the square; see `prepare_original`.
     modules : tuple of str
         Modules that register functions of the user's own; see `analysis.corruptions.load_modules`.
+    enlarged : int
+        How many times pictures are enlarged to be shown; see `analysis.native_size`.
     """
 
     plans: tuple[OriginalPlan, ...]
@@ -65,6 +69,7 @@ class Shard:
     folder: str
     framing: Framing = "whole"
     modules: tuple[str, ...] = ()
+    enlarged: int = 1
 
     @property
     def names(self) -> list[str]:
@@ -113,8 +118,8 @@ class MadeStimulus:
 def fit_pilot_shard(shard: PilotShard) -> PilotMap:
     """Map strength to visual change for one function."""
     _settle_process(shard.modules)
-    pictures = [_prepared(original, shard.size_px, shard.framing) for original in shard.originals]
-    return fit_pilot_map(shard.corruption, pictures, seed=shard.seed)
+    pictures = [_prepared(original, shard.size_px, shard.framing, shard.enlarged) for original in shard.originals]
+    return fit_pilot_map(shard.corruption, pictures, seed=shard.seed, enlarged=shard.enlarged)
 
 
 def cut_into_shards(
@@ -125,6 +130,7 @@ def cut_into_shards(
     folder: Path,
     framing: Framing = "whole",
     modules: Sequence[str] = (),
+    enlarged: int = 1,
 ) -> Iterator[Shard]:
     """Shards of `SHARD_STIMULI` stimuli or somewhat more, one after the other, as the plans come.
 
@@ -132,6 +138,10 @@ def cut_into_shards(
     """
     waiting: list[OriginalPlan] = []
     room = SHARD_STIMULI
+
+    def shard() -> Shard:
+        return Shard(tuple(waiting), pilots, size_px, str(folder), framing, tuple(modules), enlarged)
+
     for plan in plans:
         pieces = math.ceil(len(plan.requests) / SHARD_STIMULI)
         for piece in range(pieces):
@@ -139,10 +149,10 @@ def cut_into_shards(
             waiting.append(OriginalPlan(plan.original, plan.requests[first:last]))
             room -= last - first
             if room <= 0:
-                yield Shard(tuple(waiting), pilots, size_px, str(folder), framing, tuple(modules))
+                yield shard()
                 waiting, room = [], SHARD_STIMULI
     if waiting:
-        yield Shard(tuple(waiting), pilots, size_px, str(folder), framing, tuple(modules))
+        yield shard()
 
 
 def generate_shard(shard: Shard) -> ShardOutcome:
@@ -177,22 +187,27 @@ def generate_shard(shard: Shard) -> ShardOutcome:
         found += len(plan.requests) - len(missing)
         if not missing:
             continue
-        picture, reference = _referenced(plan.original, shard.size_px, shard.framing)
+        picture, reference = _referenced(plan.original, shard.size_px, shard.framing, shard.enlarged)
         for request in missing:
             try:
-                made = make_stimulus(picture, reference, request, shard.pilots)
+                made = make_stimulus(picture, reference, request, shard.pilots, enlarged=shard.enlarged)
             except PictureRefused as error:
                 if request.corruption not in SENTINELS:
                     raise
                 refusals.append(f"{request.corruption} of {plan.original.key}: {error}")
                 continue
             write_atomically(folder / request.file, made.png, beside=folder / UNFINISHED)
-            rows.append(stimulus_row(plan.original, request, made, shard.size_px))
+            rows.append(stimulus_row(plan.original, request, made, shard.size_px, shard.enlarged))
     return ShardOutcome(tuple(rows), found, tuple(refusals))
 
 
 def make_stimulus(
-    picture: Picture, reference: VifReference, request: StimulusRequest, pilots: Mapping[str, PilotMap]
+    picture: Picture,
+    reference: VifReference,
+    request: StimulusRequest,
+    pilots: Mapping[str, PilotMap],
+    *,
+    enlarged: int = 1,
 ) -> MadeStimulus:
     """Make one stimulus.
 
@@ -204,6 +219,8 @@ def make_stimulus(
         Of that picture.
     request : StimulusRequest
     pilots : mapping of str to PilotMap
+    enlarged : int
+        How many times the picture is enlarged; it is corrupted at its native size.
 
     Returns
     -------
@@ -220,10 +237,10 @@ def make_stimulus(
     if request.corruption == NO_CORRUPTION:
         return MadeStimulus(encode_png(picture), 0.0, 0.0, 0, True, request.seed)
     if request.corruption in SENTINELS:
-        shown = make_sentinel(picture, request.corruption, request.version)
+        shown = make_sentinel(picture, request.corruption, request.version, enlarged)
         change = 0.0 if shown is picture else reference.visual_change(shown)
         return MadeStimulus(encode_png(shown), 0.0, change, 0, True, request.seed)
-    corruption = _planned_corruption(request)
+    corruption = at_native_size(_planned_corruption(request), enlarged)
     if request.parameter is not None:
         corrupted = apply_corruption(corruption, picture, request.parameter, request.seed)
         change = reference.visual_change(corrupted)
@@ -246,8 +263,8 @@ def make_stimulus(
     )
 
 
-def make_sentinel(picture: Picture, family: str, version: str) -> Picture:
-    """The prepared original as a sentinel of persons; the same picture where a lab brings it.
+def make_sentinel(picture: Picture, family: str, version: str, enlarged: int = 1) -> Picture:
+    """The prepared original as a sentinel of persons, made at its native size; the same picture where a lab brings it.
 
     Raises
     ------
@@ -262,10 +279,12 @@ def make_sentinel(picture: Picture, family: str, version: str) -> Picture:
             f"Sentinels of the family {family} have changed to version {sentinel.version} since this set was planned "
             f"with version {version}: start a new set."
         )
-    return picture if sentinel.make is None else sentinel.make(picture)
+    return picture if sentinel.make is None else made_at_native_size(sentinel.make, picture, enlarged)
 
 
-def prepare_reference(original: Original, size_px: int, framing: Framing = "whole") -> tuple[Picture, VifReference]:
+def prepare_reference(
+    original: Original, size_px: int, framing: Framing = "whole", enlarged: int = 1
+) -> tuple[Picture, VifReference]:
     """Prepared picture of an original, and the reference that other pictures are compared with.
 
     Raises
@@ -273,7 +292,7 @@ def prepare_reference(original: Original, size_px: int, framing: Framing = "whol
     PictureRefused
         Naming the file: it cannot be read or measured, or is not the one that was imported.
     """
-    picture = _prepared(original, size_px, framing)
+    picture = _prepared(original, size_px, framing, enlarged)
     try:
         return picture, VifReference(picture)
     except PictureRefused as error:
@@ -290,8 +309,8 @@ def _settle_process(modules: Sequence[str]) -> None:
     load_modules(modules)
 
 
-def _prepared(original: Original, size_px: int, framing: Framing) -> Picture:
-    picture = prepare_original(Path(original.path), size_px, framing)
+def _prepared(original: Original, size_px: int, framing: Framing, enlarged: int) -> Picture:
+    picture = prepare_original(Path(original.path), size_px, framing, enlarged=enlarged)
     if hashlib.sha256(Path(original.path).read_bytes()).hexdigest() != original.sha256:
         raise PictureRefused(
             f"{original.path}: the file is not the one that was imported. Put it back, or import the pictures again "
@@ -314,7 +333,9 @@ def _changed(request: StimulusRequest, version: str) -> InvalidInput:
     )
 
 
-def stimulus_row(original: Original, request: StimulusRequest, made: MadeStimulus, size_px: int) -> dict[str, Any]:
+def stimulus_row(
+    original: Original, request: StimulusRequest, made: MadeStimulus, size_px: int, enlarged: int = 1
+) -> dict[str, Any]:
     """Row of a stimulus for `analysis.tables.stimuli.STIMULI`."""
     return {
         "stimulus": request.stimulus,
@@ -328,6 +349,7 @@ def stimulus_row(original: Original, request: StimulusRequest, made: MadeStimulu
         "visual_change": made.visual_change,
         "metric": METRIC_NAME,
         "size_px": size_px,
+        "enlarged": enlarged,
         "evaluations": made.evaluations,
         "reached": made.is_reached,
         "reach_low": made.reach_low,

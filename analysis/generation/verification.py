@@ -14,6 +14,7 @@ from analysis.errors import PictureRefused, UnknownName
 from analysis.generation.files import decode_png, digest, encode_png
 from analysis.generation.originals import Framing
 from analysis.generation.shards import make_sentinel, prepare_reference
+from analysis.native_size import enlarge, native_pixels
 from analysis.original import Original
 from analysis.persons.sentinels import SENTINELS
 from analysis.visual_change.vif import VifReference
@@ -70,6 +71,8 @@ class VerificationShard:
         The stimuli were not made here: digest and visual change are compared, but none is made again.
     modules : tuple of str
         Modules that register functions of the user's own.
+    enlarged : int
+        How many times pictures are enlarged to be shown.
     """
 
     original: Original
@@ -78,6 +81,7 @@ class VerificationShard:
     framing: Framing = "whole"
     is_imported: bool = False
     modules: tuple[str, ...] = ()
+    enlarged: int = 1
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,8 @@ class Verification:
     missing, altered : Named
         Stimuli whose file is gone, or has other bytes than when it was made.
     different : Named
-        Stimuli that come out differently by more than the tolerances, or whose file shows another visual change.
+        Stimuli that come out differently by more than the tolerances, whose file shows another visual change, or whose
+        pixels are not enlarged as the set says.
     outdated : Named
         Stimuli of a version of their function that this program does not have any more: only digest and visual change
         were compared.
@@ -138,11 +143,13 @@ def verify_shard(shard: VerificationShard) -> Verification:
         If the original cannot be read any more, or is another one.
     """
     load_modules(shard.modules)
-    picture, reference = prepare_reference(shard.original, shard.size_px, shard.framing)
-    return Verification().merged(_verify(record, picture, reference, shard.is_imported) for record in shard.records)
+    picture, reference = prepare_reference(shard.original, shard.size_px, shard.framing, shard.enlarged)
+    return Verification().merged(_verify(record, picture, reference, shard) for record in shard.records)
 
 
-def _verify(record: StimulusRecord, picture: Picture, reference: VifReference, is_imported: bool) -> Verification:
+def _verify(
+    record: StimulusRecord, picture: Picture, reference: VifReference, shard: VerificationShard
+) -> Verification:
     name = Named.one(record.stimulus)
     try:
         stored = Path(record.path).read_bytes()
@@ -154,24 +161,26 @@ def _verify(record: StimulusRecord, picture: Picture, reference: VifReference, i
         change = abs(reference.visual_change(shown) - record.visual_change)
     except PictureRefused:
         return Verification(checked=1, altered=name)
-    again = None if is_imported else _made_again(record, picture)
+    again = None if shard.is_imported else _made_again(record, picture, shard.enlarged)
     pixels = int(np.abs(shown.astype(np.int16) - again).max()) if again is not None else 0
-    is_different = pixels > PIXEL_TOLERANCE or change > CHANGE_TOLERANCE
+    is_enlarged = np.array_equal(enlarge(native_pixels(shown, shard.enlarged), shard.enlarged), shown)
+    is_different = pixels > PIXEL_TOLERANCE or change > CHANGE_TOLERANCE or not is_enlarged
     return Verification(
         checked=1,
         identical=int(again is not None and pixels == 0 and encode_png(again) == stored),
         altered=name if is_altered else Named(),
         different=name if is_different and not is_altered else Named(),
-        outdated=name if again is None and not is_imported else Named(),
+        outdated=name if again is None and not shard.is_imported else Named(),
         largest_pixel_difference=pixels,
         largest_change_difference=change,
     )
 
 
-def _made_again(record: StimulusRecord, picture: Picture) -> Picture | None:
+def _made_again(record: StimulusRecord, picture: Picture, enlarged: int) -> Picture | None:
     try:
         if record.corruption in SENTINELS:
-            return make_sentinel(picture, record.corruption, record.version)
-        return corrupt(picture, record.corruption, record.parameter, record.seed, version=record.version or None)
+            return make_sentinel(picture, record.corruption, record.version, enlarged)
+        native, version = native_pixels(picture, enlarged), record.version or None
+        return enlarge(corrupt(native, record.corruption, record.parameter, record.seed, version=version), enlarged)
     except UnknownName:
         return None

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,6 +55,10 @@ class TableSchema:
     @property
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+    def without(self, name: str) -> TableSchema:
+        """The same table without an optional column."""
+        return replace(self, columns=tuple(column for column in self.columns if column.name != name))
 
     def frame(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         """Rows made by our own code as a typed frame: every column present, absent values empty."""

@@ -20,6 +20,15 @@ STIMULI = TableSchema(
         Column(name="visual_change", kind="number", description="Δv measured on the file", minimum=0, maximum=1),
         Column(name="metric", kind="text", description="name and version of the measure of visual change"),
         Column(name="size_px", kind="integer", description="side of the square picture", unit="px", minimum=1),
+        Column(
+            name="enlarged",
+            kind="integer",
+            description="how many times the picture was enlarged to be shown, each pixel as a square, after it was "
+            "corrupted; a file without this column has pictures that were not enlarged",
+            nullable=True,
+            optional=True,
+            minimum=1,
+        ),
         Column(name="evaluations", kind="integer", description="corruptions tried to reach the target", minimum=0),
         Column(name="reached", kind="boolean", description="whether the target was reached within tolerance"),
         Column(
@@ -44,6 +53,11 @@ STIMULI = TableSchema(
         Column(name="file", kind="text", description="path of the PNG file"),
     ),
 )
+
+
+def stimuli_table(enlarged: int) -> TableSchema:
+    """The table of stimuli that are all enlarged so many times; it names the factor where it is not 1."""
+    return STIMULI if enlarged > 1 else STIMULI.without("enlarged")
 
 
 PREDICTIONS = TableSchema(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from analysis.corruptions import find_corruption
 from analysis.corruptions.registry import Corruption, Picture, apply_corruption
 from analysis.errors import InvalidInput
+from analysis.native_size import at_native_size
 from analysis.visual_change.coverage import BINS
 from analysis.visual_change.vif import VifReference
 
@@ -95,7 +96,7 @@ class PilotMap:
 
 
 def fit_pilot_map(
-    corruption_name: str, pictures: Sequence[Picture], *, seed: int, levels: int = PILOT_LEVELS
+    corruption_name: str, pictures: Sequence[Picture], *, seed: int, levels: int = PILOT_LEVELS, enlarged: int = 1
 ) -> PilotMap:
     """Measure visual change over the strengths of a corruption on a few pictures.
 
@@ -110,6 +111,8 @@ def fit_pilot_map(
         a target may try.
     levels : int
         Strengths tried a picture, evenly over [0, 1].
+    enlarged : int
+        How many times the pictures are enlarged; they are corrupted at their native size.
 
     Raises
     ------
@@ -120,7 +123,7 @@ def fit_pilot_map(
 
     if not pictures or levels < 2:
         raise InvalidInput("A pilot needs at least one picture and two levels.")
-    corruption = find_corruption(corruption_name)
+    corruption = at_native_size(find_corruption(corruption_name), enlarged)
     strengths = np.linspace(0.0, 1.0, levels)
     changes = np.empty((len(pictures), levels))
     largest = []

@@ -14,7 +14,7 @@ from analysis.findings.model.entry import N_BOOTSTRAP
 from analysis.findings.model.findings import Findings
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import CLOSING, SESSIONS, SETUP, coarse_trials
-from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
+from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, stimuli_table
 from analysis.tables.trials import ANSWERS, TRIALS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
@@ -124,8 +124,8 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
         if frame is not None and len(frame):
             yield schema, [frame]
     if study.stimulus_set is not None and study.stimulus_set.metric != NOT_MEASURED:
-        rows = batches_of(CHUNK, manifest_rows(study.stimulus_set))
-        yield STIMULI, (STIMULI.frame(chunk) for chunk in rows)
+        table = stimuli_table(study.stimulus_set.enlarged)
+        yield table, (table.frame(chunk) for chunk in batches_of(CHUNK, manifest_rows(study.stimulus_set)))
 
 
 def _trial_files(study: Study, folder: Path) -> list[Path]:

@@ -266,7 +266,10 @@ class StimulusSet(Owned):
     #: 0 where the sampling fixes it
     count_per_corruption = models.PositiveIntegerField()
     seed = models.BigIntegerField(default=0)
+    #: side of what is shown
     size_px = models.PositiveSmallIntegerField(default=224)
+    #: how many times pictures of their native size, size_px / enlarged, are enlarged after they were corrupted
+    enlarged = models.PositiveSmallIntegerField(default=1)
     metric = models.CharField(max_length=40)
     #: strength to visual change, by function; measured before the first stimulus is made
     pilots = models.JSONField(default=dict, blank=True)
@@ -286,6 +289,11 @@ class StimulusSet(Owned):
     def job_subject(self) -> str:
         """Under this subject jobs about the set are found."""
         return f"stimulus_set:{self.pk}"
+
+    @property
+    def native_px(self) -> int:
+        """Side of the pictures that were corrupted."""
+        return self.size_px // self.enlarged
 
 
 class Stimulus(models.Model):

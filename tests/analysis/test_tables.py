@@ -117,6 +117,7 @@ def _rows(count: int) -> Iterator[dict[str, object]]:
             "visual_change": 1 / (1 + number),
             "metric": "vif-wavelet-1",
             "size_px": 224,
+            "enlarged": 1 + number % 7,
             "evaluations": number % 3,
             "reached": number % 5 != 0,
             "reach_low": None,

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.tables.stimuli import STIMULI
+from analysis.tables.stimuli import stimuli_table
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
@@ -140,7 +140,7 @@ def test_the_manifest_downloads_as_csv(researcher: Client, complete_set: Stimulu
     response = researcher.get("/stimuli/sets/noise/manifest.csv")
     assert response.headers["Content-Type"].startswith("text/csv")
     table = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
-    assert list(table[0]) == STIMULI.names
+    assert list(table[0]) == stimuli_table(1).names
     assert len(table) == 48
     by_key = {stimulus.key: stimulus for stimulus in Stimulus.objects.all()}
     for row in table:

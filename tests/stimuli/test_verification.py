@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from analysis.tables.stimuli import STIMULI
+from analysis.tables.stimuli import stimuli_table
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sets import manifest_rows
@@ -81,11 +81,11 @@ def test_a_manifest_that_is_gone_or_another_is_found(stimulus_set: StimulusSet) 
     path = manifest_path(stimulus_set)
     rows = list(manifest_rows(stimulus_set))
     rows[5]["visual_change"] += 1e-12
-    STIMULI.write_rows(rows, path)
+    stimuli_table(1).write_rows(rows, path)
     problems = verify_stimuli(stimulus_set, sample=1).problems
     assert problems[0] == "the manifest is not the one that was written"
     assert problems[1] == f"1 rows of manifest and database differ, the first of them {rows[5]['stimulus']}"
-    STIMULI.write_rows(rows[:-1], path)
+    stimuli_table(1).write_rows(rows[:-1], path)
     assert "2 rows of manifest and database differ" in verify_stimuli(stimulus_set, sample=1).problems[1]
     path.write_bytes(b"no table")
     assert "cannot be read as a table" in verify_stimuli(stimulus_set, sample=1).problems[1]

@@ -137,7 +137,8 @@ def shown_stimuli(
     while batch := list(rows.filter(key__gt=last).values_list(*columns)[: shards.SHARD_STIMULI]):
         last = batch[-1][0]
         for key, original, category, corruption, visual_change, file, sha256 in batch:
-            yield ShownStimulus(key, original, category, corruption, visual_change, str(media_path(file)), sha256)
+            path, enlarged = str(media_path(file)), stimulus_set.enlarged
+            yield ShownStimulus(key, original, category, corruption, visual_change, path, sha256, enlarged)
 
 
 def _groups(passes: Sequence[_Pass]) -> Iterator[Group]:

@@ -17,7 +17,7 @@ from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
-from analysis.classifiers.port import classify, rehearse
+from analysis.classifiers.port import classify, rehearse, seen_by
 from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
 from analysis.labels.files import default_labels
 from analysis.labels.space import LabelSpace
@@ -146,8 +146,8 @@ def train_and_compare(
     training_set, test_set = retraining.stimulus_set, retraining.evaluation_set or retraining.stimulus_set
     bring_stimuli(test_set)
     stimuli = list(_stimuli(training_set, retraining))
-    examples = StimulusExamples([one for one in stimuli if one.original in sides.trained_on])
-    held_out = StimulusExamples([one for one in stimuli if one.original in sides.held_out])
+    examples = StimulusExamples([one for one in stimuli if one.original in sides.trained_on], network)
+    held_out = StimulusExamples([one for one in stimuli if one.original in sides.held_out], network)
     tests = [one for one in _stimuli(test_set, None) if one.original in sides.test]
     steps = recipe.epochs * -(-len(examples) // recipe.batch)
     total = steps + 2 * -(-len(tests) // _BATCH)
@@ -187,9 +187,10 @@ def train_and_compare(
 
 @dataclass(frozen=True)
 class StimulusExamples:
-    """Stimuli as examples to learn from; a batch of pictures is read at a time."""
+    """Stimuli as examples that a network learns from; a batch of pictures is read at a time."""
 
     stimuli: list[ShownStimulus]
+    network: TorchNetwork
 
     @property
     def space(self) -> LabelSpace:
@@ -204,11 +205,12 @@ class StimulusExamples:
 
     def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         chosen = [self.stimuli[number] for number in numbers]
-        return _pictures(chosen), self.space.places_of([one.category for one in chosen])
+        return _pictures(chosen, self.network), self.space.places_of([one.category for one in chosen])
 
 
-def _pictures(stimuli: Sequence[ShownStimulus]) -> NDArray[np.uint8]:
-    return np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in stimuli])
+def _pictures(stimuli: Sequence[ShownStimulus], network: TorchNetwork) -> NDArray[np.uint8]:
+    shown = np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in stimuli])
+    return seen_by(network, shown, stimuli[0].enlarged)
 
 
 @dataclass(frozen=True)
@@ -269,7 +271,7 @@ def _predictions(network: TorchNetwork, stimuli: Sequence[ShownStimulus], tell: 
     for number, start in enumerate(range(0, len(stimuli), _BATCH), start=1):
         batch = stimuli[start : start + _BATCH]
         names = [one.stimulus for one in batch]
-        rows.extend(prediction_rows("network", batch, classify(network, names, partial(_pictures, batch))))
+        rows.extend(prediction_rows("network", batch, classify(network, names, partial(_pictures, batch, network))))
         tell(number)
     return PREDICTIONS.frame(rows)
 

@@ -193,6 +193,7 @@ class Migration(migrations.Migration):
                         ("count_per_corruption", models.PositiveIntegerField()),
                         ("seed", models.BigIntegerField(default=0)),
                         ("size_px", models.PositiveSmallIntegerField(default=224)),
+                        ("enlarged", models.PositiveSmallIntegerField(default=1)),
                         ("metric", models.CharField(max_length=40)),
                         ("pilots", models.JSONField(blank=True, default=dict)),
                         ("coverage", models.JSONField(blank=True, default=dict)),

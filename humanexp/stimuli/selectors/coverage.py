@@ -194,6 +194,7 @@ def coverage_json(stimulus_set: StimulusSet) -> dict[str, Any]:
         "count_per_corruption": stimulus_set.count_per_corruption,
         "seed": stimulus_set.seed,
         "size_px": stimulus_set.size_px,
+        "enlarged": stimulus_set.enlarged,
         "metric": stimulus_set.metric,
         "minimum": MINIMUM,
         "functions": {function.name: _function_json(function) for function in coverage_of(stimulus_set)},

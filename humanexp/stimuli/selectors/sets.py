@@ -18,7 +18,7 @@ from django.db.models.functions import Cast, Floor
 
 from analysis.labels.conflicts import conflicts
 from analysis.original import Original
-from analysis.tables.stimuli import STIMULI
+from analysis.tables.stimuli import stimuli_table
 from analysis.visual_change.coverage import NARROW_BINS
 from humanexp.core import file_store
 from humanexp.core.errors import NotFound, existing
@@ -76,12 +76,12 @@ def stimuli_of_curves(stimulus_set: StimulusSet) -> QuerySet[Stimulus]:
 
 
 def manifest(stimulus_set: StimulusSet) -> pd.DataFrame:
-    """All stimuli of a set, columns of the STIMULI schema; `file` is relative to MEDIA_ROOT."""
-    return STIMULI.frame(manifest_rows(stimulus_set))
+    """All stimuli of a set, columns of their table; `file` is relative to MEDIA_ROOT."""
+    return stimuli_table(stimulus_set.enlarged).frame(manifest_rows(stimulus_set))
 
 
 def manifest_rows(stimulus_set: StimulusSet) -> Iterator[dict[str, Any]]:
-    """The stimuli of a set one by one, columns of the STIMULI schema."""
+    """The stimuli of a set one by one, columns of their table."""
     stimuli = stimulus_set.stimuli.select_related("source_image").order_by("corruption", "visual_change", "key")
     for stimulus in stimuli.iterator(chunk_size=500):
         yield {
@@ -96,6 +96,7 @@ def manifest_rows(stimulus_set: StimulusSet) -> Iterator[dict[str, Any]]:
             "visual_change": stimulus.visual_change,
             "metric": stimulus_set.metric,
             "size_px": stimulus_set.size_px,
+            **({} if stimulus_set.enlarged == 1 else {"enlarged": stimulus_set.enlarged}),
             "evaluations": stimulus.evaluations,
             "reached": stimulus.reached,
             "reach_low": stimulus.reach_low,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import Count, F, Min, Q, QuerySet
-from django.db.models.functions import Least
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models.functions import Greatest, Least
 
 from analysis.labels.space import MOST_FOR_PEOPLE
+from analysis.native_size import Enlargement, suggested_enlargement
 from humanexp.core.errors import NotFound, existing
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
@@ -54,6 +55,28 @@ def source_set_by_pk(pk: str) -> SourceSet:
         SourceSet.objects.filter(pk=int(pk)).first() if pk.isdecimal() and len(pk) < 19 else None,
         "There is no such set of pictures.",
     )
+
+
+def enlargement_of(source_set: SourceSet) -> Enlargement | None:
+    """How pictures are best shown that are all small squares of one size; None for other sets."""
+    return enlargements([source_set]).get(source_set.pk)
+
+
+def enlargements(source_sets: Iterable[SourceSet]) -> dict[int, Enlargement]:
+    """How the pictures of these sets are best shown, by the set's key, where they are all small squares of one size."""
+    sides = (
+        SourceImage.objects.filter(source_set__in=list(source_sets))
+        .order_by()
+        .values("source_set_id")
+        .annotate(least=Min(Least("width_px", "height_px")), most=Max(Greatest("width_px", "height_px")))
+        .annotate(unknown=Count("pk", filter=Q(width_px=None) | Q(height_px=None)))
+    )
+    found = {
+        row["source_set_id"]: suggested_enlargement(row["least"])
+        for row in sides
+        if row["least"] is not None and row["least"] == row["most"] and not row["unknown"]
+    }
+    return {pk: one for pk, one in found.items() if one is not None}
 
 
 def image_by_pk(pk: int) -> SourceImage:

@@ -72,6 +72,7 @@ def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
                 folder=folder,
                 framing=framing_named(stimulus_set.framing),
                 modules=modules(),
+                enlarged=stimulus_set.enlarged,
             )
             outcomes = stored_as_made(
                 stimulus_set,
@@ -139,6 +140,7 @@ def _pilots(
                 seed=stimulus_set.seed,
                 framing=framing_named(stimulus_set.framing),
                 modules=modules(),
+                enlarged=stimulus_set.enlarged,
             )
             for name in names
         ]
@@ -158,6 +160,7 @@ def _pilots(
             size_px=stimulus_set.size_px,
             framing=framing_named(stimulus_set.framing),
             modules=modules(),
+            enlarged=stimulus_set.enlarged,
         )
         surveyed = run_in_order_of_completion(pool, survey_shard, survey, tick=tell)
         with contextlib.closing(surveyed):
@@ -180,6 +183,7 @@ def _plan(stimulus_set: StimulusSet, originals: list[Original], pilots: dict[str
         size_px=stimulus_set.size_px,
         sampling=cast("SamplingName", Sampling(stimulus_set.sampling).value),
         framing=framing_named(stimulus_set.framing),
+        enlarged=stimulus_set.enlarged,
     )
 
 
@@ -280,6 +284,7 @@ def _shards(stimulus_set: StimulusSet, sample: int | None, seed: int) -> Iterato
                 framing=framing_named(stimulus_set.framing),
                 is_imported=stimulus_set.sampling == Sampling.IMPORTED,
                 modules=modules(),
+                enlarged=stimulus_set.enlarged,
             )
 
 

@@ -16,11 +16,11 @@ from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 from analysis.corruptions import CORRUPTIONS, find_corruption
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.design.pairs import choose_plain
-from analysis.errors import UnknownName
+from analysis.errors import InvalidInput, UnknownName
 from analysis.generation.files import storage_sentence
-from analysis.generation.originals import MAXIMUM_ENLARGEMENT
 from analysis.generation.shards import METRIC_NAME
 from analysis.labels.conflicts import conflicts
+from analysis.native_size import MAXIMUM_ENLARGEMENT, native_side
 from analysis.persons.sentinels import CUE_CONFLICT, SENTINELS, Sentinel
 from analysis.visual_change.coverage import coverage_report
 from humanexp.core import clock, file_store, ownership
@@ -35,6 +35,7 @@ from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sets import changes_of, image_ids_of, making_of
+from humanexp.stimuli.selectors.sources import enlargement_of
 from humanexp.stimuli.services.set_files import write_manifest
 from humanexp.stimuli.services.sources import freeze_source_set
 
@@ -112,6 +113,8 @@ class Described:
     framing: str = Framing.WHOLE
     #: an enlarged picture is blurred before any corruption: this says that it is wanted
     enlarge: bool = False
+    #: pictures of size_px / enlarged px are corrupted as they are, then shown with each pixel as a square of so many
+    enlarged: int = 1
     #: adds what practice and plain pairs of same/different and ABX need: one stimulus an original of two more functions
     with_plain: bool = False
     #: adds sentinels of persons: families that are made of the pictures, and a set of pictures that are cue conflicts
@@ -139,6 +142,7 @@ class Described:
             "count_per_corruption": self.count,
             "seed": self.seed,
             "size_px": self.size_px,
+            "enlarged": self.enlarged,
         }
 
 
@@ -149,8 +153,7 @@ def create_stimulus_set(described: Described, *, by: User | None = None) -> Stim
     check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
     _check_kinds(described)
     _check_corruptions(described)
-    _check_numbers(described)
-    _check_originals(described)
+    _check_shown(described)
     check_sentinels(source_set, described.person_families, described.cue_conflicts)
     for pictures in filter(None, (source_set, described.cue_conflicts)):
         freeze_source_set(source_set=pictures, by=by)
@@ -342,6 +345,21 @@ def _check_corruptions(described: Described) -> None:
         )
 
 
+def refusal_of(described: Described) -> str:
+    """Why pictures cannot be shown as described; empty where they can."""
+    try:
+        _check_shown(described)
+    except InvalidRequest as error:
+        return error.message
+    return ""
+
+
+def _check_shown(described: Described) -> None:
+    _check_numbers(described)
+    _check_enlargement(described)
+    _check_originals(described)
+
+
 def _check_numbers(described: Described) -> None:
     count, seed, size_px = described.count, described.seed, described.size_px
     by_levels = described.sampling == Sampling.LEVELS
@@ -355,6 +373,7 @@ def _check_numbers(described: Described) -> None:
             f"The number of stimuli a function must lie between 1 and {MOST_PER_CORRUPTION}, not {count}.",
             fields={"count": f"1 to {MOST_PER_CORRUPTION}"},
         )
+    native_side_of(described)
     if size_px not in SIZES_PX:
         raise InvalidRequest(
             f"The size must lie between {SIZES_PX.start} and {SIZES_PX.stop - 1} px, not {size_px}: visual change is "
@@ -365,16 +384,56 @@ def _check_numbers(described: Described) -> None:
         raise InvalidRequest(f"The seed must lie between 0 and 2^63 - 1, not {seed}.", fields={"seed": "0 or more"})
 
 
+def native_side_of(described: Described) -> int:
+    """Side of the pictures that are corrupted; refused where size and factor do not go together."""
+    try:
+        return native_side(described.size_px, described.enlarged)
+    except InvalidInput as error:
+        raise InvalidRequest(str(error), fields={"enlarged": str(error)}) from error
+
+
+def _check_enlargement(described: Described) -> None:
+    """What cannot be together with pictures that are shown enlarged."""
+    if described.enlarged == 1:
+        return
+    refusals = (
+        (
+            described.enlarge,
+            "enlarge",
+            "Pictures that are shown enlarged have their native size already: leave out “Enlarge small pictures” "
+            "(--enlarge), which scales and blurs pictures, or give no factor (--enlarged).",
+        ),
+        (
+            described.framing != Framing.WHOLE,
+            "framing",
+            "Pictures that are shown enlarged are used whole: choose the framing whole.",
+        ),
+        (
+            described.sampling == Sampling.LEVELS,
+            "sampling",
+            "The levels of ImageNet-C are published for pictures of 224 px, and mean something else at native size: "
+            "choose the sampling even or uniform.",
+        ),
+    )
+    for is_refused, field, sentence in refusals:
+        if is_refused:
+            raise InvalidRequest(sentence, fields={field: sentence})
+
+
 def _check_originals(described: Described) -> None:
     source_set, size_px = described.source_set, described.size_px
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
+    if described.enlarged > 1:
+        for pictures in filter(None, (source_set, described.cue_conflicts)):
+            _check_native(pictures, described)
+        return
     side_px = shown_side_px(Framing(described.framing), size_px)
     n_small, example = smaller_than(source_set, math.ceil(side_px / MAXIMUM_ENLARGEMENT))
     if n_small:
         raise InvalidRequest(
             f"{n_small} pictures of {source_set} are too small to be shown at {size_px} px, for example "
-            f"{example}. Choose a smaller size, or import larger pictures.",
+            f"{example}. {_shown_enlarged(source_set) or 'Choose a smaller size, or import larger pictures.'}",
             fields={"size_px": "larger than the pictures allow"},
         )
     n_enlarged, example = smaller_than(source_set, side_px)
@@ -386,6 +445,33 @@ def _check_originals(described: Described) -> None:
             "allow it: tick “Enlarge small pictures”, or add --enlarge.",
             fields={"enlarge": "some pictures are smaller than the size"},
         )
+
+
+def _check_native(source_set: SourceSet, described: Described) -> None:
+    """Every picture must have its native size already: nothing is scaled."""
+    native = native_side_of(described)
+    others = source_set.images.exclude(Q(width_px=native) & Q(height_px=native))
+    image = others.order_by("key").first()
+    if image is None:
+        return
+    remedy = _shown_enlarged(source_set) or "Choose another size or factor, or the factor 1, which scales pictures."
+    sentence = (
+        f"{others.count()} pictures of {source_set} do not have {native} x {native} px, for example {image.key} "
+        f"({image.width_px} x {image.height_px} px). Pictures that are shown at {described.size_px} px, enlarged "
+        f"{described.enlarged} times, must have that size already. {remedy}"
+    )
+    raise InvalidRequest(sentence, fields={"enlarged": "the pictures have another size"})
+
+
+def _shown_enlarged(source_set: SourceSet) -> str:
+    """How pictures that are all small squares of one size can be shown; empty for other sets."""
+    found = enlargement_of(source_set)
+    if found is None:
+        return ""
+    return (
+        f"All have {found.native_px} x {found.native_px} px: show them enlarged {found.enlarged} times at "
+        f"{found.size_px} px (--enlarged {found.enlarged} --size {found.size_px})."
+    )
 
 
 def shown_side_px(framing: Framing, size_px: int) -> int:

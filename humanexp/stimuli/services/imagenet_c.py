@@ -15,9 +15,9 @@ from django.db import transaction
 from analysis.compute import executor
 from analysis.errors import PictureRefused
 from analysis.generation.imagenet_c import Likeness, cut_into_import_shards, import_shard, measure_likeness, plan_import
-from analysis.generation.originals import MAXIMUM_ENLARGEMENT
 from analysis.generation.plan import OriginalPlan
 from analysis.generation.shards import METRIC_NAME
+from analysis.native_size import MAXIMUM_ENLARGEMENT
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused, InvalidRequest, JobError
 from humanexp.core.models import User

@@ -24,7 +24,7 @@ from analysis.generation.files import UNFINISHED, told_as_sentence
 from analysis.generation.originals import FORMATS, prepare_original, read_picture
 from analysis.masks import MaskKind, check_size, make_mask, mask_kind
 from analysis.tables.schema import guard
-from analysis.tables.stimuli import STIMULI
+from analysis.tables.stimuli import stimuli_table
 from humanexp.core.errors import InputRefused, NotFound
 from humanexp.core.storage import current_path, media_path, write_whole
 from humanexp.stimuli.models import SourceImage, StimulusSet
@@ -50,7 +50,7 @@ def write_manifest(stimulus_set: StimulusSet) -> str:
     with told_as_sentence(path):
         try:
             unfinished.parent.mkdir(parents=True, exist_ok=True)
-            STIMULI.write_rows(manifest_rows(stimulus_set), unfinished)
+            stimuli_table(stimulus_set.enlarged).write_rows(manifest_rows(stimulus_set), unfinished)
             with unfinished.open("rb+") as file:
                 os.fsync(file.fileno())
                 sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -73,7 +73,8 @@ def check_manifest(stimulus_set: StimulusSet) -> ManifestFindings:
     n_rows = n_different = 0
     first = ""
     try:
-        for written, stored in itertools.zip_longest(STIMULI.read_rows(path), manifest_rows(stimulus_set)):
+        rows = stimuli_table(stimulus_set.enlarged).read_rows(path)
+        for written, stored in itertools.zip_longest(rows, manifest_rows(stimulus_set)):
             n_rows += written is not None
             if written != stored:
                 n_different += 1
@@ -93,8 +94,8 @@ class _Line:
 
 
 def manifest_lines(stimulus_set: StimulusSet) -> Iterator[str]:
-    """The stimuli of a set as CSV, line by line, columns of the STIMULI schema."""
-    writer = csv.DictWriter(_Line(), STIMULI.names, lineterminator="\n")
+    """The stimuli of a set as CSV, line by line, columns of their table."""
+    writer = csv.DictWriter(_Line(), stimuli_table(stimulus_set.enlarged).names, lineterminator="\n")
     yield str(writer.writeheader())
     for row in manifest_rows(stimulus_set):
         yield str(writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()}))

@@ -54,6 +54,14 @@ class Command(OwnedCommand):
             help="enlarge pictures that are smaller than the size, instead of refusing",
         )
         parser.add_argument(
+            "--enlarged",
+            metavar="K",
+            type=int,
+            default=1,
+            help="corrupt pictures of SIZE / K px as they are, then show each pixel as a square of K x K px: 7 for "
+            "CIFAR-10, 8 for MNIST at 224 px (default 1)",
+        )
+        parser.add_argument(
             "--plain",
             action="store_true",
             help="also one stimulus an original of two more functions, for practice and plain pairs of same/different "
@@ -96,6 +104,7 @@ class Command(OwnedCommand):
             sampling=options["sampling"],
             framing=options["framing"],
             enlarge=options["enlarge"],
+            enlarged=options["enlarged"],
             with_plain=options["plain"],
             person_families=_names(options["persons"]),
             cue_conflicts=source_set_by_name(options["conflicts"]) if options["conflicts"] else None,
