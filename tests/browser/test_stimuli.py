@@ -10,6 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.stimuli.models import Stimulus
+from humanexp.stimuli.services.imports import import_images
+from humanexp.stimuli.services.sources import ImportOrder
+from tests.analysis.generation.originals import write_originals
 from tests.browser import studies
 from tests.browser.looks import refused, within_its_window
 from tests.browser.researcher import sign_in
@@ -226,3 +229,26 @@ def test_the_pages_can_be_used_without_scripts(chromium: Any, page: Any, address
     expect(plain.locator(".compare__original")).to_be_visible()
     expect(plain.locator(".compare__stimulus")).to_be_visible()
     context.close()
+
+
+def test_choosing_small_pictures_suggests_how_they_are_shown(
+    page: Any, live_server: Any, own_media: None, drawings: Path, tmp_path: Path
+) -> None:
+    write_originals(tmp_path / "small", {"cat": 2, "dog": 2}, size_px=32)
+    small = import_images(source=tmp_path / "small", order=ImportOrder(name="small")).source_set
+    large = import_images(source=drawings, order=ImportOrder(name="large")).source_set
+    sign_in(page, live_server.url)
+    page.goto(f"{live_server.url}/stimuli/new/")
+    size, factor, pictures = (page.locator(f"[name={name}]") for name in ("size_px", "enlarged", "source_set"))
+    expect(pictures).to_have_value(str(large.pk))
+    assert (size.input_value(), factor.input_value()) == ("224", "1")
+    size.fill("160")
+    pictures.select_option(str(small.pk))
+    expect(factor).to_have_value("7")
+    expect(size).to_have_value("224")
+    pictures.select_option(str(large.pk))
+    expect(factor).to_have_value("1")
+    size.fill("160")
+    pictures.select_option(str(large.pk))
+    expect(size).to_have_value("160")
+    assert is_clean(page)

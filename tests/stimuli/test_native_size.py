@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 from PIL import Image
 
 from analysis.classifiers.loading import load_classifier
@@ -29,6 +31,7 @@ from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.evaluations.services.retraining import StimulusExamples
 from humanexp.jobs.runner import run_waiting
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.stimuli.pages.previews import walk_step
 from humanexp.stimuli.selectors.sets import manifest
 from humanexp.stimuli.selectors.sources import enlargement_of, enlargements
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
@@ -229,3 +232,38 @@ def test_published_small_pictures(name: str, tmp_path: Path) -> None:
     check(made)
     assert verify_stimuli(made).passed
     assert made.stimuli.filter(reached=True).count() >= 0.9 * made.stimuli.count()
+
+
+def test_the_form_suggests_factor_and_size_and_makes_the_set(small: SourceSet, researcher: Client) -> None:
+    page = researcher.get("/stimuli/new/").content.decode()
+    assert f'data-suggested="{{&quot;{small.pk}&quot;: [224, 7]}}"' in page
+    assert re.search(r'name="enlarged" value="7"', page)
+    shown = researcher.get(f"/stimuli/new/examples/gaussian_noise/?source_set={small.pk}")
+    picture = decode_png(shown.content)
+    assert picture.shape == (224, 224, 3) and np.array_equal(picture, enlarge(native_pixels(picture, 7), 7))
+    filled = {
+        "source_set": small.pk, "name": "tiny", "corruptions": ["gaussian_noise"],
+        "count": 4, "size_px": 224, "seed": 0,
+    }  # fmt: skip
+    for wrong, sentence in (({"enlarged": 8}, "show them enlarged 7 times"), ({}, "--enlarged 7 --size 224")):
+        refused = researcher.post("/stimuli/new/", filled | wrong)
+        assert refused.status_code == 422 and sentence in refused.content.decode()
+        estimated = researcher.get("/stimuli/new/estimate/", filled | wrong)
+        assert estimated.status_code == 200 and sentence in estimated.content.decode()
+    assert "9 stimuli" in researcher.get("/stimuli/new/estimate/", filled | {"enlarged": 7}).content.decode()
+    assert researcher.post("/stimuli/new/", filled | {"enlarged": 7}).status_code == 302
+    run_waiting()
+    made = StimulusSet.objects.get()
+    assert made.completed_at is not None and made.enlarged == 7
+    page = researcher.get("/stimuli/sets/tiny/").content.decode()
+    assert "enlarged 7 times from 32 × 32 px" in page
+    assert researcher.get("/stimuli/sets/tiny/coverage.json").json()["enlarged"] == 7
+
+
+def test_steps_of_a_walk_are_made_of_native_pixels(stimulus_set: StimulusSet) -> None:
+    image = stimulus_set.source_set.images.order_by("key").first()
+    assert image is not None
+    step = walk_step(stimulus_set, image, "gaussian_noise", 20)
+    assert step.png is not None and step.is_reached
+    shown = decode_png(step.png)
+    assert np.array_equal(shown, enlarge(native_pixels(shown, 7), 7))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +11,7 @@ from django.utils.text import capfirst
 
 from analysis.corruptions import CORRUPTIONS, FAMILIES
 from analysis.corruptions.imagenet_c import LEVELS
+from analysis.native_size import Enlargement
 from analysis.persons.sentinels import find_sentinel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
@@ -61,6 +64,16 @@ class StimulusSetForm(forms.Form):
         initial=224,
         help_text="The side of the square that is shown. Visual change depends on it, so a set has one size.",
     )
+    enlarged = forms.IntegerField(
+        label="Enlarged, times",
+        min_value=1,
+        initial=1,
+        required=False,
+        help_text=(
+            "How many times small pictures are enlarged after they were corrupted, each pixel as a square: 7 for "
+            "CIFAR-10, 8 for MNIST at 224 px. Pictures must have the size divided by it. With 1, they are scaled."
+        ),
+    )
     enlarge = forms.BooleanField(
         label="Enlarge small pictures",
         required=False,
@@ -111,13 +124,26 @@ class StimulusSetForm(forms.Form):
         source_sets, functions = self.fields["source_set"], self.fields["corruptions"]
         if isinstance(source_sets, forms.ModelChoiceField):
             source_sets.queryset = sources.source_sets()
-            self.fields["name"].initial = _free_name(source_sets.queryset.first())
+            first = source_sets.queryset.first()
+            self.fields["name"].initial = _free_name(first)
+            self._suggest(sources.enlargements(source_sets.queryset), first)
         families, conflicts = self.fields["person_families"], self.fields["cue_conflicts"]
         if isinstance(families, forms.MultipleChoiceField) and isinstance(conflicts, forms.ModelChoiceField):
             families.choices = [(one.name, one.label) for one in made_families()]
             conflicts.queryset = sources.source_sets()
         if isinstance(functions, forms.MultipleChoiceField):
             functions.choices = [(name, corruption.label) for name, corruption in CORRUPTIONS.items()]
+
+    def _suggest(self, found: Mapping[int, Enlargement], first: SourceSet | None) -> None:
+        """Size and factor of sets of small pictures: of the first one at once, of others when they are chosen."""
+        size_px, enlarged = self.fields["size_px"], self.fields["enlarged"]
+        suggested = {pk: [one.size_px, one.enlarged] for pk, one in found.items()}
+        enlarged.widget.attrs["data-suggested"] = json.dumps(suggested)
+        if first is not None and first.pk in found:
+            size_px.initial, enlarged.initial = suggested[first.pk]
+
+    def clean_enlarged(self) -> int:
+        return self.cleaned_data["enlarged"] or 1
 
     def clean(self) -> dict[str, Any]:
         """A function count belongs to every sampling but the published levels."""
@@ -251,7 +277,10 @@ class ImportForm(NotesForm):
         min_value=0,
         initial=224,
         required=False,
-        help_text="Smaller pictures cannot be used. Stimuli are 224 px unless you choose otherwise; 0 takes all sizes.",
+        help_text=(
+            "Smaller pictures cannot be used. Stimuli are 224 px unless you choose otherwise; 0 takes all sizes, and "
+            "small squares, which can be shown enlarged."
+        ),
     )
     skip_unusable = forms.BooleanField(
         label="Leave out pictures that cannot be used, and list them; otherwise a single one stops the import",

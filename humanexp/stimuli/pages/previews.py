@@ -15,6 +15,7 @@ from analysis.corruptions import CORRUPTIONS
 from analysis.corruptions.registry import Corruption, Picture
 from analysis.generation.files import decode_png, encode_png
 from analysis.generation.originals import prepare_original
+from analysis.native_size import at_native_size
 from analysis.visual_change.targeting import PilotMap, fit_pilot_map, reach_target
 from analysis.visual_change.vif import VifReference
 from humanexp.core.errors import NotFound
@@ -23,6 +24,7 @@ from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, S
 from humanexp.stimuli.selectors import sets
 from humanexp.stimuli.selectors.coverage import label_of
 from humanexp.stimuli.selectors.sets import count_originals, first_original
+from humanexp.stimuli.selectors.sources import enlargement_of
 from humanexp.stimuli.services.generation import Described
 
 #: From visual change 0 to 1, one bin a step.
@@ -83,13 +85,20 @@ def walk_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step
 
 
 def reach_on(
-    picture: Picture, sha256: str, corruption: Corruption, target: float, seed: int, pilot: PilotMap | None
+    picture: Picture,
+    sha256: str,
+    corruption: Corruption,
+    target: float,
+    seed: int,
+    pilot: PilotMap | None,
+    *,
+    enlarged: int = 1,
 ) -> WalkStep:
     """A picture brought to a visual change by one fixed random field; without a pilot map one is made from it."""
-    pictured = _Pictured(picture, sha256, picture.shape)
+    pictured = _Pictured(picture, sha256, picture.shape, enlarged)
     pilot = pilot or _own_pilot(pictured, corruption.name, corruption.version, seed)
     # Another direction in the middle of a walk would be another walk.
-    fixed = replace(corruption, redraws=1) if hasattr(corruption, "redraws") else corruption
+    fixed = replace(at_native_size(corruption, enlarged), redraws=1)
     reached = reach_target(picture, _reference(pictured), fixed, target, seed, pilot)
     return WalkStep(
         function=corruption.name,
@@ -116,7 +125,7 @@ def _made_step(stimulus_set: StimulusSet, image: SourceImage, corruption: Corrup
     pilot = PilotMap.from_dict(stored) if is_current else None
     known = sets.nearest_of_original(stimulus_set, image, corruption.name, 0.5)
     seed = known[0].seed if known else stimulus_set.seed
-    return reach_on(picture, sha256, corruption, step / STEPS, seed, pilot)
+    return reach_on(picture, sha256, corruption, step / STEPS, seed, pilot, enlarged=stimulus_set.enlarged)
 
 
 def _stored_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step: int) -> WalkStep:
@@ -146,7 +155,8 @@ def _shown_original(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Pict
         return _decoded(str(current_path(clean.file)), clean.sha256), clean.sha256
     framing = stimulus_set.framing
     path = str(current_path(image.file))
-    return prepared(path, image.sha256, stimulus_set.size_px, framing), f"{image.sha256}-{framing}"
+    picture = prepared(path, image.sha256, stimulus_set.size_px, framing, stimulus_set.enlarged)
+    return picture, f"{image.sha256}-{framing}"
 
 
 @lru_cache(maxsize=8)
@@ -155,9 +165,9 @@ def _decoded(path: str, sha256: str) -> Picture:
 
 
 @lru_cache(maxsize=8)
-def prepared(path: str, sha256: str, size_px: int, framing: str) -> Picture:
+def prepared(path: str, sha256: str, size_px: int, framing: str, enlarged: int = 1) -> Picture:
     """An original's file, which has this digest, cut as it is shown."""
-    return prepare_original(Path(path), size_px, framing_named(framing))
+    return prepare_original(Path(path), size_px, framing_named(framing), enlarged=enlarged)
 
 
 @dataclass(frozen=True)
@@ -167,6 +177,7 @@ class _Pictured:
     picture: Picture = field(compare=False)
     sha256: str
     shape: tuple[int, ...]
+    enlarged: int
 
 
 @lru_cache(maxsize=4)
@@ -176,7 +187,7 @@ def _reference(pictured: _Pictured) -> VifReference:
 
 @lru_cache(maxsize=256)
 def _own_pilot(pictured: _Pictured, name: str, version: str, seed: int) -> PilotMap:
-    return fit_pilot_map(name, [pictured.picture], seed=seed, levels=_LEVELS)
+    return fit_pilot_map(name, [pictured.picture], seed=seed, levels=_LEVELS, enlarged=pictured.enlarged)
 
 
 #: The examples of all functions are changed alike, so that the functions can be compared.
@@ -208,7 +219,10 @@ def function_example(source_set: SourceSet, function: str) -> bytes:
     if function not in CORRUPTIONS:
         raise NotFound(f"There is no corruption function named {function!r}.")
     path, sha256 = _first_picture(source_set)
-    return _example(path, sha256, function, CORRUPTIONS[function].version)
+    small = enlargement_of(source_set)
+    # Examples of small pictures are as large as whole pixels allow.
+    size_px, enlarged = (EXAMPLE_SIZE_PX, 1) if small is None else (small.size_px, small.enlarged)
+    return _example(path, sha256, function, CORRUPTIONS[function].version, size_px, enlarged)
 
 
 def estimate(described: Described) -> Estimate:
@@ -219,7 +233,8 @@ def estimate(described: Described) -> Estimate:
     seconds, size = 0.0, 0.0
 
     def cost_of(name: str) -> _Cost:
-        return _cost(path, sha256, name, CORRUPTIONS[name].version, described.size_px, described.framing)
+        version, size_px = CORRUPTIONS[name].version, described.size_px
+        return _cost(path, sha256, name, version, size_px, described.framing, described.enlarged)
 
     for name in described.functions:
         cost = cost_of(name)
@@ -269,18 +284,22 @@ def _first_picture(source_set: SourceSet) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=128)
-def _example(path: str, sha256: str, function: str, version: str) -> bytes:
-    picture = prepared(path, sha256, EXAMPLE_SIZE_PX, Framing.WHOLE)
-    return reach_on(picture, sha256, CORRUPTIONS[function], EXAMPLE_CHANGE, 1, None).png or b""
+def _example(path: str, sha256: str, function: str, version: str, size_px: int, enlarged: int) -> bytes:
+    picture = prepared(path, sha256, size_px, Framing.WHOLE, enlarged)
+    return reach_on(picture, sha256, CORRUPTIONS[function], EXAMPLE_CHANGE, 1, None, enlarged=enlarged).png or b""
 
 
 @lru_cache(maxsize=256)
-def _cost(path: str, sha256: str, function: str, version: str, size_px: int, framing: str) -> _Cost:
+def _cost(path: str, sha256: str, function: str, version: str, size_px: int, framing: str, enlarged: int) -> _Cost:
     """The pilot is left out: it is made once a set."""
-    picture = prepared(path, sha256, size_px, framing)
-    reach_on(picture, sha256, CORRUPTIONS[function], _MEASURED[0], 1, None)
+    picture = prepared(path, sha256, size_px, framing, enlarged)
+
+    def reach(change: float) -> WalkStep:
+        return reach_on(picture, sha256, CORRUPTIONS[function], change, 1, None, enlarged=enlarged)
+
+    reach(_MEASURED[0])
     started = time.perf_counter()
-    steps = [reach_on(picture, sha256, CORRUPTIONS[function], change, 1, None) for change in _MEASURED]
+    steps = [reach(change) for change in _MEASURED]
     seconds = (time.perf_counter() - started) / len(steps)
     return _Cost(
         seconds=seconds,

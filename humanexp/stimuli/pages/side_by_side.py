@@ -160,6 +160,7 @@ def comparison_json(a: StimulusSet, b: StimulusSet) -> dict[str, Any]:
             "sampling": one.sampling,
             "framing": one.framing,
             "size_px": one.size_px,
+            "enlarged": one.enlarged,
             "metric": one.metric,
             "is_complete": one.completed_at is not None,
         }
@@ -239,6 +240,11 @@ def _cautions(a: StimulusSet, b: StimulusSet) -> list[str]:
                 "on the size, so their "
                 "values cannot be compared."
             ),
+        ),
+        (
+            a.size_px == b.size_px and a.enlarged != b.enlarged,
+            f"The sets were corrupted at different sizes ({a.native_px} and {b.native_px} px), "
+            "so their parameters cannot be compared.",
         ),
         (
             a.metric != b.metric,

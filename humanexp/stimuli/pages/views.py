@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from analysis.errors import AnalysisError
 from analysis.visual_change.coverage import stimuli_that_cover
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
 from humanexp.core.middleware import takes_uploads
@@ -37,7 +38,13 @@ from humanexp.stimuli.selectors.sources import (
     source_set_by_name,
     source_set_by_pk,
 )
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, request_deletion, start_generation
+from humanexp.stimuli.services.generation import (
+    Described,
+    create_stimulus_set,
+    refusal_of,
+    request_deletion,
+    start_generation,
+)
 from humanexp.stimuli.services.imports import request_import
 from humanexp.stimuli.services.set_files import manifest_lines, original_thumbnail
 from humanexp.stimuli.services.sources import delete_source_set, describe_source_set, freeze_source_set
@@ -213,7 +220,12 @@ def estimate(request: HttpRequest) -> HttpResponse:
         form = StimulusSetForm({name: value for name, value in values.items() if name != "with_plain"})
     if form.is_valid():
         described = Described(**form.cleaned_data)
-        context["estimate"] = previews.estimate(described)
+        try:
+            context["estimate"] = previews.estimate(described)
+        except AnalysisError:
+            if not (refusal := refusal_of(described)):
+                raise
+            context["remark"] = refusal
         context["by_levels"] = described.sampling == Sampling.LEVELS
     return render(request, "stimuli/_estimate.html", context)
 
