@@ -27,7 +27,7 @@ from analysis.visual_change.vif import visual_change
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.services.evaluations import evaluate
-from humanexp.evaluations.services.prediction import shown_stimuli
+from humanexp.evaluations.services.prediction import rate_originals, shown_stimuli
 from humanexp.evaluations.services.retraining import StimulusExamples
 from humanexp.jobs.runner import run_waiting
 from humanexp.stimuli.models import SourceSet, StimulusSet
@@ -190,6 +190,20 @@ def test_a_network_of_the_native_size_answers_as_to_native_pictures(stimulus_set
     examples = StimulusExamples(list(shown_stimuli(stimulus_set)), network)
     pictures, _ = examples.batch(np.arange(len(names)))
     assert np.array_equal(pictures, np.stack(native))
+
+
+def test_gold_pictures_are_chosen_by_native_pixels(small: SourceSet, tmp_path: Path) -> None:
+    spec = f"export:{small_networks.export_file(tmp_path / 'a.pt2')}"
+    rate_originals(small, [spec], quiet, allow_code=False, device="cpu")
+    network = load_classifier(spec)
+    assert isinstance(network, TorchNetwork)
+    for image in small.images.all():
+        with Image.open(media_path(image.file)) as file:
+            probabilities = network.predict(np.array(file.convert("RGB"))[None])[0]
+        own = probabilities[network.labels.index(image.category)] / probabilities.sum()
+        assert image.smallest_probability == pytest.approx(float(own), abs=1e-6)
+        named = network.labels[int(probabilities.argmax())]
+        assert (image.classifiers_asked, image.classifiers_agreeing) == (1, int(named == image.category))
 
 
 def test_the_command_makes_such_a_set(small: SourceSet, capsys: pytest.CaptureFixture[str]) -> None:

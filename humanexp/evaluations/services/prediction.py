@@ -20,13 +20,14 @@ from analysis.classifiers import shards
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import is_accelerator
 from analysis.classifiers.one_pass import Group, predict_group, predict_shards
-from analysis.classifiers.port import Classifier, RecordedPredictions, rehearse
+from analysis.classifiers.port import Classifier, RecordedPredictions, rehearse, seen_by
 from analysis.classifiers.shards import Asked, Joined, PredictionShard, ShownStimulus, hold, join_shards, versions
 from analysis.compute import available_cores, executor, run_in_order_of_completion, setting_for
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.generation.originals import prepare_original
 from analysis.labels.files import default_labels
 from analysis.labels.mapping import mapping_of
+from analysis.native_size import USUAL_PX, Enlargement
 from analysis.retraining.energy import Meter
 from humanexp.core import file_store
 from humanexp.core.batches import batches_of
@@ -37,6 +38,7 @@ from humanexp.evaluations.specs import SHELF, located
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import bring_originals, bring_stimuli, stimuli_of_curves
+from humanexp.stimuli.selectors.sources import enlargement_of
 from humanexp.stimuli.services.sources import Rating, check_ratings_open, store_ratings
 
 if TYPE_CHECKING:
@@ -207,8 +209,6 @@ def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | Recorded
             )
 
 
-#: Pictures are shown to classifiers as to people, in the size of the usual protocol.
-SIZE_PX = 224
 BATCH = 32
 #: Pictures whose ratings are kept together: what is lost when the process is killed.
 PART = 512
@@ -232,6 +232,8 @@ def rate_originals(
     file_store.bring(SHELF)
     bring_originals(source_set)
     classifiers = [_load(spec, allow_code=allow_code, device=device) for spec in specs]
+    # Pictures are shown to classifiers as to people, in the size of the usual protocol.
+    shown = enlargement_of(source_set) or Enlargement(USUAL_PX, 1)
     total = source_set.images.count()
     folder = media_path(f"evaluations/gold-{source_set.pk}-{_digest(classifiers)}")
     parts: list[Path] = []
@@ -241,7 +243,7 @@ def rate_originals(
         def told(count: int, before: int = done) -> None:
             progress(before + count, total, "pictures classified")
 
-        parts.append(_rated_part(classifiers, images, folder, told))
+        parts.append(_rated_part(classifiers, images, shown, folder, told))
         done += len(images)
     store_ratings(source_set=source_set, classifiers=specs, ratings=_ratings(parts))
     report = _report(source_set, specs, parts)
@@ -265,7 +267,11 @@ def _parts(source_set: SourceSet) -> Iterator[list[SourceImage]]:
 
 
 def _rated_part(
-    classifiers: Sequence[Classifier], images: list[SourceImage], folder: Path, told: Callable[[int], None]
+    classifiers: Sequence[Classifier],
+    images: list[SourceImage],
+    shown: Enlargement,
+    folder: Path,
+    told: Callable[[int], None],
 ) -> Path:
     """File with the ratings of these pictures, named by their content: an interrupted job finds it again."""
     content = hashlib.sha256("".join(f"{image.pk}{image.category}{image.sha256}" for image in images).encode())
@@ -273,22 +279,24 @@ def _rated_part(
     if not path.exists():
         rows: list[dict[str, object]] = []
         for start in range(0, len(images), BATCH):
-            rows += _rated(classifiers, images[start : start + BATCH])
+            rows += _rated(classifiers, images[start : start + BATCH], shown)
             told(min(start + BATCH, len(images)))
         write_whole(path, json.dumps(rows).encode())
     told(len(images))
     return path
 
 
-def _rated(classifiers: Sequence[Classifier], images: list[SourceImage]) -> list[dict[str, object]]:
-    pictures: NDArray[np.uint8] = np.stack([prepare_original(media_path(image.file), SIZE_PX) for image in images])
+def _rated(classifiers: Sequence[Classifier], images: list[SourceImage], shown: Enlargement) -> list[dict[str, object]]:
+    pictures: NDArray[np.uint8] = np.stack(
+        [prepare_original(media_path(image.file), shown.size_px, enlarged=shown.enlarged) for image in images]
+    )
     categories = np.array([image.category for image in images])
     space = default_labels()
     columns = space.places_of(categories)
     right = np.zeros((len(classifiers), len(images)), dtype=bool)
     shares = np.zeros((len(classifiers), len(images)))
     for row, classifier in enumerate(classifiers):
-        probabilities = classifier.predict(pictures)
+        probabilities = classifier.predict(seen_by(classifier, pictures, shown.enlarged))
         mapping = mapping_of(tuple(classifier.labels), space)
         scores = mapping.scores(probabilities)
         total = scores.sum(axis=1)
