@@ -19,7 +19,7 @@ from humanexp.core.storage import media_path
 from humanexp.participation.models import FINISHED, Session
 from humanexp.participation.openings import Agreement, issue_token, open_session, participant_for
 from humanexp.participation.sessions import minutes_of
-from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.models import LabelSet, SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.studies import services
 from humanexp.studies.models import Study
 
@@ -66,12 +66,13 @@ def make_stimulus_set(
     plain: Sequence[str] = PLAIN,
     size_px: int = SIZE_PX,
     picture: Callable[[int], tuple[str, str]] = stored_png,
+    labels: LabelSet | None = None,
 ) -> StimulusSet:
-    """Originals of 16 categories with clean pictures and stimuli of each function over the whole range.
+    """Originals of every label with clean pictures and stimuli of each function over the whole range.
 
     ``picture`` says where the file of a numbered stimulus is, and its digest: ``no_png`` where rows are enough.
     """
-    source = SourceSet.objects.create(name=f"{name}-source")
+    source = SourceSet.objects.create(name=f"{name}-source", labels=labels)
     stimuli = StimulusSet.objects.create(
         name=name,
         source_set=source,
@@ -90,7 +91,7 @@ def make_stimulus_set(
             file=f"{name}/{category}-{number}.png",
             sha256=hashlib.sha256(f"{name}/{category}-{number}".encode()).hexdigest(),
         )
-        for category in default_labels().ids
+        for category in source.space.ids
         for number in range(per_category)
     )
     rows = [("none", image, 0.0) for image in images]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
+from analysis.labels.space import FEWEST, MOST_FOR_PEOPLE, LabelSpace
+from analysis.study.protocol import PROTOCOLS
 from analysis.study.rules import RuleSet
 from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InputRefused, StudyRefused
@@ -15,6 +17,9 @@ from humanexp.studies import permissions
 from humanexp.studies.models import STUDY_TRANSITIONS, Action, Origin, Protocol, Study, StudyFamily, StudyState
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.plans import make_plan, rule_set_of, store_plan
+
+#: With more labels than these, each takes this much longer to look through: our choice, not measured.
+LOOKED_THROUGH, MORE_MS = 16, 150
 
 
 def create_study(*, configuration: StudyConfiguration, by: User | None = None, rules: RuleSet | None = None) -> Study:
@@ -152,6 +157,7 @@ def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, obj
     """The fields that follow from a configuration; refuses what cannot be planned before anything is written."""
     _check_language(configuration)
     stimulus_set = stimulus_set_for(configuration)
+    configuration, notes = _with_labels(configuration, stimulus_set.source_set.space)
     plan = make_plan(configuration=configuration, stimulus_set=stimulus_set, rules=rules)
     plan_file, plan_digest = store_plan(plan, slug=configuration.slug)
     protocol, _ = Protocol.objects.get_or_create(
@@ -170,8 +176,30 @@ def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, obj
         "planned_sessions": len(plan.sessions),
         "plan_file": plan_file,
         "plan_digest": plan_digest,
-        "plan_notes": list(plan.notes),
+        "plan_notes": [*plan.notes, *notes],
     }
+
+
+def _with_labels(configuration: StudyConfiguration, space: LabelSpace) -> tuple[StudyConfiguration, list[str]]:
+    """The study as people can take it with these labels: more of them take longer to look through."""
+    if not configuration.design.main_trials:
+        return configuration, []
+    if len(space) > MOST_FOR_PEOPLE:
+        raise _refused(
+            "stimuli",
+            f"People choose among {FEWEST} to {MOST_FOR_PEOPLE} labels, and the pictures of {configuration.stimuli} "
+            f"have {len(space):,} ({space.name}): import them under labels that put several of these together.",
+        )
+    protocol, more = configuration.protocol, len(space) - LOOKED_THROUGH
+    if more <= 0:
+        return configuration, []
+    notes = [f"{len(space)} labels: studies with more than {LOOKED_THROUGH} are not yet tried with people."]
+    shipped = PROTOCOLS.get(protocol.name)
+    if shipped and protocol.response_ms == shipped.config.response_ms and not protocol.fixed_response_window:
+        longer = protocol.response_ms + MORE_MS * more
+        notes.append(f"Time for an answer: {longer / 1000:g} s, {MORE_MS / 1000:g} s more for each label over 16.")
+        configuration = configuration.but(protocol=protocol.but(response_ms=longer))
+    return configuration, notes
 
 
 def _check_language(configuration: StudyConfiguration) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.templatetags.static import static
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy as _
 
-from analysis.labels.files import default_labels
-from analysis.labels.space import NO_ANSWER, LabelSpace
+from analysis.labels.files import shipped
+from analysis.labels.space import NO_ANSWER, Label, LabelSpace
 
-#: (wanted category, the study's own wording by category) -> what the page is told
-Ask = Callable[[str, Mapping[str, Mapping[str, str]]], dict[str, Any]]
+#: (wanted label, the study's own wording by label, the study's labels) -> what the page is told
+Ask = Callable[[str, Mapping[str, Mapping[str, str]], LabelSpace], dict[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,25 +242,40 @@ WANTED: Mapping[str, Wanted] = {
 }
 
 
-def question(category: str, wording: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+@cache
+def _published() -> LabelSpace:
+    """The labels whose phrases and definitions stand above."""
+    return shipped("entry16")
+
+
+def _wanted_of(label: Label) -> Wanted:
+    word = label.word(get_language() or "en")
+    return Wanted(label=word, phrase=word, definition=label.definition, link=label.page)
+
+
+def question(category: str, wording: Mapping[str, Mapping[str, str]], space: LabelSpace) -> dict[str, Any]:
     """What the page is told about a trial: the wanted category, its definition and link, and both questions.
 
     Nothing of it depends on the picture or its role.
     """
-    wanted, own = WANTED[category], wording.get(category, {})
+    own = wording.get(category, {})
+    wanted = WANTED[category] if space.identity == _published().identity else _wanted_of(space[category])
+    shown, usable = _("Does the picture show %(thing)s?"), _("Could what it shows be used as %(thing)s?")
+    if space.group(category) == "animal":
+        # A dog is not used as a dog: of animals it is asked whether one could take it for one.
+        usable = _("Could what it shows be taken for %(thing)s?")
+    if wanted.phrase == wanted.label:  # a word of which no article is known
+        shown, usable = (
+            _("Does the picture show this: %(thing)s?"),
+            _("Could what it shows be used as this: %(thing)s?"),
+        )
     thing = {"thing": wanted.phrase}
-    # Nobody uses a dog as a dog: of animals it is asked whether one could take it for one.
-    usable = (
-        _("Could what it shows be taken for %(thing)s?")
-        if default_labels().group(category) == "animal"
-        else _("Could what it shows be used as %(thing)s?")
-    )
     return {
         "wanted": category,
         "label": str(wanted.label),
         "definition": own.get("definition") or str(wanted.definition),
         "link": own.get("link", str(wanted.link)),
-        "questions": [str(_("Does the picture show %(thing)s?") % thing), str(usable % thing)],
+        "questions": [str(shown % thing), str(usable % thing)],
     }
 
 

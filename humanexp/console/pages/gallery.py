@@ -106,10 +106,11 @@ def _filled_in(study: Study, name: str) -> dict[str, Any]:
             for n, task in enumerate(rounds)
         ],
     }  # fmt: skip
+    asked = "dog" if "dog" in study.space else study.space.ids[0]
     examples = {
         "completion_code": pseudonym("an example", "gallery", prefix="C", length=8),
         "deletion_code": pseudonym("an example", "gallery", prefix="D", length=identity.LENGTH),
-        "refusal": str(PlacesTaken()), "question": question("dog", study.configuration.get("wanted", {})),
+        "refusal": str(PlacesTaken()), "question": question(asked, study.configuration.get("wanted", {}), study.space),
         "needed": {task: practice_of(study, task).practice_pass for task in tasks},
         "closing": questions_of(study), "debrief": study.configuration.get("debrief", ""),
     }  # fmt: skip

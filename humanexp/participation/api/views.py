@@ -216,7 +216,7 @@ class QuestionView(RunView):
         course, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
         if trial.task.ask is None:
             raise NotFound
-        return Response(trial.task.ask(trial.wanted, course.wording))
+        return Response(trial.task.ask(trial.wanted, course.wording, course.space))
 
 
 class SetUpView(RunView):

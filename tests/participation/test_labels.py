@@ -1,0 +1,137 @@
+"""Studies among other labels than the 16: what the page shows, what it takes, and what the analysis makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from django.test import Client
+from django.utils import translation
+
+from analysis.labels.files import labels_of_words, shipped
+from analysis.labels.space import Label, LabelSpace
+from analysis.study.study import StudyConfiguration
+from humanexp.core.errors import InputRefused
+from humanexp.participation.models import Response, Session, Trial
+from humanexp.results.selectors import findings as findings_of
+from humanexp.results.services import run_analysis
+from humanexp.screening.services import judge_session
+from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
+from humanexp.simulation.personas import TruePicture, personas
+from humanexp.stimuli.services.label_sets import label_set_named, store_labels
+from humanexp.studies.services import create_study
+from humanexp.studies.tasks import question
+from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session
+
+PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
+DESIGN = {"sessions": 4, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 1, "negative_trials": 0}
+ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><rect width="1" height="1"/></svg>'
+
+pytestmark = pytest.mark.django_db
+
+
+def digits() -> LabelSpace:
+    return shipped("mnist")
+
+
+def germans() -> LabelSpace:
+    return labels_of_words("obst", ("Apfel", "Birne", "Quitte", "Pflaume", "Kirsche"), "de")
+
+
+def thirty() -> LabelSpace:
+    return LabelSpace(name="thirty", labels=tuple(Label(id=f"thing-{n:02d}") for n in range(30)))
+
+
+def drawn() -> LabelSpace:
+    labels = tuple(Label(id=one, words={"en": one.title()}, icon=f"{one}.svg") for one in ("fork", "spoon", "bowl"))
+    return LabelSpace(name="kitchen", labels=labels, drawings={f"{one.id}.svg": ICON for one in labels})
+
+
+SPACES = {"digits": digits, "germans": germans, "thirty": thirty, "drawn": drawn}
+
+
+def study_of(space: LabelSpace, **design: object):  # noqa: ANN201
+    labels = label_set_named(space.name) if space.name == "mnist" else store_labels(space)
+    assert labels is not None
+    per_category = max(3, 96 // len(space))
+    make_stimulus_set(labels=labels, per_category=per_category, per_function=160)
+    return collecting_study(protocol=PROTOCOL, design={**DESIGN, **design})
+
+
+@pytest.mark.parametrize("name", list(SPACES))
+def test_a_page_shows_the_labels_in_their_grid_and_takes_no_other_answer(client: Client, name: str) -> None:
+    space = SPACES[name]()
+    study = study_of(space)
+    session = new_session(study)
+    tab = Tab(client, session)
+    tab.take_lease()
+    with translation.override("de"):
+        told = tab.get("session/", **{"Accept-Language": "de"}).json()
+    choices = told["choices"]["categorisation"]
+    assert [choice["name"] for choice in choices] == list(space.in_grid)
+    assert [choice["label"] for choice in choices] == [space[one].word("de") for one in space.in_grid]
+    assert told["columns"] == ({"categorisation": 3} if name == "digits" else {})
+    assert all(choice.get("icon", "").startswith("data:image/svg+xml;base64,") for choice in choices) is (
+        name == "drawn"
+    )
+    first = Trial.objects.get(session=session, position=0)
+    for other in ("knife", "thing-99", "none", "Apfel"):
+        assert tab.answer(0, other).status_code == 422
+    assert tab.answer(0, first.correct_response).json()["feedback"]["correct"] is True
+    wrong = next(one for one in space.ids if one != Trial.objects.get(session=session, position=1).correct_response)
+    assert tab.answer(1, wrong).json()["feedback"]["correct"] is False
+
+
+def answered(client: Client, space: LabelSpace) -> Session:
+    study = study_of(space)
+    for number in range(3):
+        session = new_session(study, f"P-{number}")
+        tab = Tab(client, session)
+        tab.take_lease()
+        for trial in Trial.objects.filter(session=session).order_by("position"):
+            tab.answer(trial.position, trial.correct_response if trial.position % 5 else space.ids[0])
+        assert tab.post("complete/", {}).status_code == 200
+        session.refresh_from_db()
+    return session
+
+
+def test_chance_and_answers_of_an_analysis_are_those_of_the_labels(client: Client) -> None:
+    session = answered(client, digits())
+    assert judge_session(session).accepted in (True, False)
+    run = run_analysis(study=session.study, n_bootstrap=50)
+    findings = findings_of(run)
+    assert findings.labels.identity == digits().identity
+    assert {curve.chance for curve in findings.curves if curve.property == "accuracy"} == {0.1}
+    assert set(Response.objects.filter(session=session).values_list("response", flat=True)) <= set(digits().ids)
+
+
+def test_people_choose_among_at_most_thirty_labels() -> None:
+    make_stimulus_set(labels=label_set_named("imagenet1000"), per_category=1, per_function=1500)
+    with pytest.raises(InputRefused, match=r"among 2 to 30 labels, and the pictures of pictures have 1,000 \(imagenet"):
+        create_study(configuration=configuration(protocol=PROTOCOL, design=DESIGN))
+
+
+def test_more_labels_than_sixteen_take_longer_and_are_said_to_be_untried() -> None:
+    study = study_of(thirty())
+    stored = StudyConfiguration.from_dict(study.configuration)
+    assert stored.protocol.response_ms == 4000 + 14 * 150
+    assert any("not yet tried with people" in note for note in study.plan_notes)
+    own: Mapping[str, object] = {**PROTOCOL, "response_ms": 3000}
+    kept = create_study(configuration=configuration(slug="kept", protocol=own, design=DESIGN))
+    assert StudyConfiguration.from_dict(kept.configuration).protocol.response_ms == 3000
+
+
+def test_a_label_of_ones_own_is_asked_for_by_its_word_definition_and_page() -> None:
+    pear = Label(id="pear", words={"en": "Pear"}, definition="A fruit.", page="https://example.org/pear")
+    space = LabelSpace(name="fruits", labels=(pear, Label(id="plum", words={"en": "Plum"})))
+    asked = question("pear", {}, space)
+    assert (asked["label"], asked["definition"], asked["link"]) == ("Pear", "A fruit.", "https://example.org/pear")
+    assert asked["questions"][0] == "Does the picture show this: Pear?"
+
+
+@pytest.mark.parametrize("name", ["careful", "random", "one-button", "network", "assisted", "careless"])
+def test_scripted_participants_answer_among_the_labels(name: str) -> None:
+    persona = personas(ObserverModel(curves=DEMO_CURVES), 1, germans())[name]
+    picture = TruePicture(original="apfel-1", category="apfel", corruption="none", visual_change=0.0)
+    answers = {persona.answer([picture], participant="P", position=n).response for n in range(40)}
+    assert answers <= {*germans().responses}
