@@ -87,7 +87,7 @@ class GridMismatch(FitError):
 
 
 class LabelSpaceMismatch(FitError):
-    """The two curves come from different label spaces (16-way against 1,000-way) and cannot be compared."""
+    """The two curves come from different label spaces (16-way against 1,000-way) or options, and cannot be compared."""
 
 
 class BandsMissing(FitError):

@@ -212,6 +212,11 @@ def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> 
 
 
 def _refuse_unequal(human: CurveFit, classifier: CurveFit) -> None:
+    if human.config.label_space == classifier.config.label_space and not human.config.chooses_alike(classifier.config):
+        raise LabelSpaceMismatch(
+            f"A guess is right with chance {human.config.chance:.3f} on the human curve and with "
+            f"{classifier.config.chance:.3f} on the classifier's: give the classifier the options that people had."
+        )
     if human.config.label_space != classifier.config.label_space:
         raise LabelSpaceMismatch(
             f"The human curve is {human.config.label_space}-way, the classifier's {classifier.config.label_space}-way; "

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from analysis.errors import PictureRefused, TableRefused
 from analysis.file_names import composed, without_litter
+from analysis.labels.lists import ACCEPTED, COMPETING
 from analysis.labels.space import LabelSpace
 from analysis.observers.questions import Style
 from analysis.observers.scoring import read_answer
@@ -246,6 +247,8 @@ def read_answers(
                 "imagename": of_people["imagename"],
                 "rt_ms": None,
                 "visual_change": of_people["visual_change"],
+                # What is right for a picture holds for the model, too; the options of people's trials it did not see.
+                **{name: of_people[name] for name in (ACCEPTED, COMPETING) if name in of_people},
             }
         )
     if not rows:

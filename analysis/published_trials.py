@@ -2,7 +2,9 @@
 
 The layout is that of Geirhos et al. 2018 (rgeirhos/object-recognition) and of model-vs-human:
 ``subj, session, trial, rt, object_response, category, condition, imagename``, header in any case, with or without
-further columns. Conditions stay text (``c100``, ``bw``, ``128-0-10``); ``na`` is an answer of its own.
+further columns. ``options``, ``accepted`` and ``competing`` hold ids of labels, separated by blanks: what the trial
+offered (empty: all), what is right there, and what competes with it. Conditions stay text (``c100``, ``bw``,
+``128-0-10``); ``na`` is an answer of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.errors import TableRefused
 from analysis.labels.files import default_labels
-from analysis.labels.space import NO_ANSWER, LabelSpace
+from analysis.labels.lists import ACCEPTED, COMPETING, OPTIONS, fault_of, ids_in
+from analysis.labels.space import NO_ANSWER, NONE_OF_THESE, LabelSpace
 from analysis.tables.reading import read_table
 from analysis.tables.trials import TRIALS
 from analysis.trial_meaning import PER_SECOND, Kind, Unit, check_times, is_nothing, kinds_of, refuse_twins, spelling_of
@@ -83,6 +86,7 @@ def read_published_trials(
     answers: Sequence[Path] = (),
     style: Style = "words",
     space: LabelSpace | None = None,
+    none_offered: bool = False,
 ) -> PublishedTrials:
     """Read and check published trial files; all of them or none.
 
@@ -107,6 +111,9 @@ def read_published_trials(
         Whether a letter in these texts names the category at its place in the alphabet.
     space : LabelSpace, optional
         Labels of the trials; by default the product's.
+    none_offered : bool
+        Whether "none of these" could be answered, ``none``: wrong, and kept apart from no answer. Trials with options
+        of their own offer it where these hold ``none``.
 
     Raises
     ------
@@ -121,7 +128,7 @@ def read_published_trials(
         raise TableRefused("No file was named: give at least one trial file.")
     digests = [_sha256(path) for path in (*paths, *answers)]
     space = space or default_labels()
-    frames = [_read(path, times_in, space) for path in paths]
+    frames = [_read(path, times_in, space, none_offered=none_offered) for path in paths]
     kinds = {}
     for path in answers:
         name, frame, kinds_of_it = read_answers(path, pd.concat(frames[: len(paths)]), style, space)
@@ -165,12 +172,12 @@ def read_published_trials(
                 "second_stimulus": "",
                 "second_corruption": "",
                 "response": response,
-                "correct": (response == raw["category"]).map({True: "true", False: "false"}),
+                "correct": _is_right(raw).map({True: "true", False: "false"}),
                 "rt_ms": raw["rt_ms"],
                 "timing_ok": "",
                 "accepted": "true",
                 "simulated": "false",
-                **{column.name: "" for column in TRIALS.columns if column.name not in _FILLED},
+                **{name: raw.get(name, "") for name in TRIALS.names if name not in _FILLED},
             },
             dtype="string",
         ),
@@ -191,7 +198,7 @@ def read_published_trials(
 _FILLED = frozenset(TRIALS.names[: TRIALS.names.index("simulated") + 1])
 
 
-def _read(path: Path, times_in: Unit, space: LabelSpace) -> pd.DataFrame:
+def _read(path: Path, times_in: Unit, space: LabelSpace, *, none_offered: bool) -> pd.DataFrame:
     """One file with exactly the columns that are used, as text, rows checked."""
     import pandas as pd
 
@@ -206,14 +213,17 @@ def _read(path: Path, times_in: Unit, space: LabelSpace) -> pd.DataFrame:
         raise TableRefused(f"{path.name} has a header and no trials. Leave it out, or fetch it again.")
     text = {name: table[name].astype("string").str.strip() for name in REQUIRED}
     frame = pd.DataFrame(text)
-    nothing = frame["object_response"].fillna("").map(is_nothing)
+    lists = _lists(path, table)
+    offers = frame["object_response"].str.lower() == NONE_OF_THESE
+    offers &= none_offered | (lists[OPTIONS].str.split().map(lambda ids: NONE_OF_THESE in ids))
+    nothing = frame["object_response"].fillna("").map(is_nothing) & ~offers.fillna(False)
     remedy = f"says nothing. Write `{NO_ANSWER}` where nobody answered in time: such a trial counts as wrong"
     _refuse_rows(path, "object_response", frame["object_response"], nothing, remedy)
     for name in REQUIRED:
         _refuse_rows(path, name, frame[name], frame[name].isna() | (frame[name] == ""), "the cell is empty. Fill it in")
     for name, allowed, remedy in (
         ("category", space.ids, "Correct it, or leave these trials out"),
-        ("object_response", space.responses, "Correct it"),
+        ("object_response", (*space.responses, NONE_OF_THESE), "Correct it"),
     ):
         frame[name] = frame[name].str.lower()
         said = f"is not one of {', '.join(allowed)}. {remedy}"
@@ -226,7 +236,45 @@ def _read(path: Path, times_in: Unit, space: LabelSpace) -> pd.DataFrame:
     frame["rt_ms"] = (times * 1000 / PER_SECOND[times_in]).astype("string")
     change = _numbers(path, table, "visual_change", (-math.ulp(0), 1), "is not a number from 0 to 1. Correct it")
     frame["visual_change"] = change.astype("string")
-    return frame
+    return frame if not (lists != "").to_numpy().any() else _with_lists(path, frame, lists, space)
+
+
+#: Names of the lists in these files, and in `TRIALS`, where `accepted` says whether the session counts.
+_LISTS = {"options": OPTIONS, "accepted": ACCEPTED, "competing": COMPETING}
+
+
+def _lists(path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """The columns of labels, one blank between ids; empty where there are none."""
+    import pandas as pd
+
+    found = {}
+    for name, column in _LISTS.items():
+        cells = table[name].astype("string").fillna("") if name in table.columns else pd.Series([""] * len(table))
+        found[column] = cells.str.lower().str.split().str.join(" ").reset_index(drop=True)
+    return pd.DataFrame(found)
+
+
+def _with_lists(path: Path, frame: pd.DataFrame, lists: pd.DataFrame, space: LabelSpace) -> pd.DataFrame:
+    """With the lists, after a look at every trial."""
+    printed = {"response": "object_response", **{column: name for name, column in _LISTS.items()}}
+    cells = lists.assign(category=frame["category"].to_numpy(), response=frame["object_response"].to_numpy())
+    for row, one in enumerate(cells.to_dict("records")):
+        fault = fault_of({str(name): str(cell) for name, cell in one.items()}, space)
+        if fault is not None:
+            column, said = fault
+            raise TableRefused(f"{path.name}, row {row + 1}, column {printed.get(column, column)!r}: {said}")
+    return frame.assign(**{str(name): lists[name].to_numpy() for name in lists})
+
+
+def _is_right(raw: pd.DataFrame) -> pd.Series[bool]:
+    """Whether the answer is among the accepted labels, or the category where no file names any."""
+    import pandas as pd
+
+    right = raw["object_response"] == raw["category"]
+    if ACCEPTED not in raw or not raw[ACCEPTED].fillna("").ne("").any():
+        return right
+    cells = zip(raw["object_response"], raw[ACCEPTED].fillna(""), strict=True)
+    return pd.Series([response in ids_in(accepted) for response, accepted in cells], index=raw.index)
 
 
 def _numbers(path: Path, table: pd.DataFrame, name: str, within: tuple[float, float], remedy: str) -> pd.Series[Any]:

@@ -108,23 +108,24 @@ ENOUGH_PICTURES = 10
 _LEVEL = 0.01
 
 
-def is_guessing(right: int, shown: int, label_space: int) -> bool:
+def is_guessing(right: int, shown: int, chance: float) -> bool:
     """Whether so many right answers to clean pictures are no more than guessing gives.
 
     Parameters
     ----------
     right, shown : int
         Clean pictures named right, and all of them.
-    label_space : int
-        Labels that the network chose from.
+    chance : float
+        Mean chance of a right guess over the pictures, in (0, 1).
 
     Notes
     -----
-    Exact one-sided binomial test against ``1 / label_space`` at .01; with fewer than 10 pictures nothing is said.
+    Exact one-sided binomial test against chance at .01; with fewer than 10 pictures nothing is said. Where chance
+    differs between pictures, right answers spread less than that (Hoeffding 1956).
     """
     from scipy.stats import binom
 
-    return shown >= ENOUGH_PICTURES and float(binom.sf(right - 1, shown, 1.0 / label_space)) > _LEVEL
+    return shown >= ENOUGH_PICTURES and float(binom.sf(right - 1, shown, chance)) > _LEVEL
 
 
 def guessing_words(name: str, right: int, shown: int) -> str:

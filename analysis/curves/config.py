@@ -21,6 +21,8 @@ AnchorKind = Literal["none", "fixed", "soft"]
 
 #: Level at which two bands of equal width just touch when their difference has p = 0.05: 2 Phi(1.96 / sqrt 2) - 1.
 OVERLAP_LEVEL = 0.8342
+#: Two observers may differ so much in the chance of a guess where the mixture of their trials' options differs.
+_SAME_CHANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class CurveConfig:
         Shape of the B-spline basis.
     label_space : int
         Number of labels between which the observer chose (16, or 1000 for a classifier's own classes).
+    own_chance : float or None
+        Mean chance of a right guess where trials have options of their own, in (0, 1); None: 1 / label_space.
     level : float
         Level of intervals and of the pointwise band.
     simultaneous_level : float
@@ -61,6 +65,16 @@ class CurveConfig:
     method: str = "spline"
     bin_rule: BinRule = "equal"
     smallest_bin: int = 1
+    own_chance: float | None = None
+
+    @property
+    def chance(self) -> float:
+        """Share right of whoever guesses."""
+        return 1.0 / self.label_space if self.own_chance is None else self.own_chance
+
+    def chooses_alike(self, other: CurveConfig) -> bool:
+        """Whether both observers chose between as many labels, and a guess was as often right to .01."""
+        return self.label_space == other.label_space and abs(self.chance - other.chance) <= _SAME_CHANCE
 
     def __post_init__(self) -> None:
         if self.n_bins < 2:
@@ -71,6 +85,8 @@ class CurveConfig:
             raise InvalidInput(f"{self.n_bootstrap} bootstrap refits give no spread; ask for 0, or for 2 or more.")
         if self.label_space < 2:
             raise InvalidInput(f"A label space has at least 2 labels, not {self.label_space}.")
+        if self.own_chance is not None and not 0.0 < self.own_chance < 1.0:
+            raise InvalidInput(f"The chance of a right guess lies strictly between 0 and 1, not at {self.own_chance}.")
 
 
 @dataclass(frozen=True)
@@ -100,7 +116,7 @@ class CurveSettings:
         None leaves s(0) free; a number fixes it; "soft" adds clean trials as observations at visual change 0: those
         that are given as such, or else the trials whose visual change is exactly 0.
     right_anchor : None, float, "chance" or "soft"
-        None leaves s(1) free; a number fixes it, "chance" at 1 / label_space (right where misses are dropped; where
+        None leaves s(1) free; a number fixes it, "chance" at that of a guess (right where misses are dropped; where
         they count as wrong, chance lies between 0 and that); "soft" adds trials on pure noise as observations at
         visual change 1: those that are given as such, or else the trials whose visual change is exactly 1.
     study_categories : sequence of str
@@ -116,7 +132,7 @@ class CurveSettings:
         A name in `analysis.curves.methods.METHODS`.
     n_bins, smallest_bin, segments, degree : int, optional
         See `CurveConfig`; by default the method's own.
-    label_space, level, simultaneous_level
+    label_space, own_chance, level, simultaneous_level
         See `CurveConfig`.
     """
 
@@ -132,8 +148,14 @@ class CurveSettings:
     segments: int | None = None
     degree: int | None = None
     label_space: int = 16
+    own_chance: float | None = None
     level: float = LEVEL
     simultaneous_level: float = OVERLAP_LEVEL
+
+    @property
+    def chance(self) -> float:
+        """Share right of whoever guesses."""
+        return 1.0 / self.label_space if self.own_chance is None else self.own_chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +221,7 @@ def read_sample(
     if right_anchor == "soft":
         table, noise_trials = _end(table, noise, 1.0)
     elif right_anchor is not None:
-        value = 1.0 / settings.label_space if right_anchor == "chance" else float(right_anchor)
+        value = settings.chance if right_anchor == "chance" else float(right_anchor)
         if not 0.0 <= value < 1.0:
             raise InvalidInput(f"A fixed right anchor lies at 0 or above, and below 1, not at {value}.")
         right = Anchor("fixed", value)

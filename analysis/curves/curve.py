@@ -304,7 +304,7 @@ class CurveFit:
             [curve],
             title=f"{observer.name}: {measure}",
             measure=measure,
-            chance=1 / self.config.label_space if measure == "accuracy" else None,
+            chance=self.config.chance if measure == "accuracy" else None,
             bin_width=1 / self.config.n_bins,
         )
 

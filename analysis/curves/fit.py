@@ -105,6 +105,7 @@ def fit_curve(
         segments=basis.segments,
         degree=basis.degree,
         label_space=settings.label_space,
+        own_chance=settings.own_chance,
         level=settings.level,
         simultaneous_level=settings.simultaneous_level,
         n_bootstrap=settings.n_bootstrap,

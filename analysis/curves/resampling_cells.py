@@ -68,7 +68,7 @@ def occupied_cells(sample: Sample, bins: tuple[Bin, ...], config: CurveConfig) -
         noise=sample.noise is not None,
         start_value=sample.left.value if sample.left.kind == "fixed" else None,
         end_value=sample.right.value if sample.right.kind == "fixed" else None,
-        label_space=config.label_space,
+        choices=config.label_space if config.own_chance is None else 1.0 / config.own_chance,
     )
     return cells, cell_of
 

@@ -63,6 +63,8 @@ class AnswersToOne:
         Category of each answer where categories count equally; among the names are all that count.
     recruiters : Recruiters or None
         Where people of several recruiters count by weights; otherwise every person counts once.
+    guesses : ndarray, shape (n,), or None
+        Chance of a right guess on each trial, in (0, 1]; None where it is the same on all.
     """
 
     place: FloatArray
@@ -71,6 +73,7 @@ class AnswersToOne:
     people: Clusters | None = None
     categories: Clusters | None = None
     recruiters: Recruiters | None = None
+    guesses: FloatArray | None = None
     #: what `by_cell` found, by its edges
     _cells: dict[bytes, CellMeans] = field(default_factory=dict, init=False, repr=False)
 
@@ -83,6 +86,7 @@ class AnswersToOne:
         people: ArrayLike | None = None,
         categories: Clusters | None = None,
         recruiters: Recruiters | None = None,
+        guesses: FloatArray | None = None,
     ) -> AnswersToOne:
         """From columns, one entry an answer.
 
@@ -98,7 +102,7 @@ class AnswersToOne:
         if not all(np.all((column >= 0.0) & (column <= 1.0)) for column in (places, outcomes)):
             raise InvalidInput("Places and outcomes of answers lie in [0, 1].")
         names = [Clusters.of(one) for one in ids]
-        return cls(places, outcomes, names[0], names[1] if len(names) > 1 else None, categories, recruiters)
+        return cls(places, outcomes, names[0], names[1] if len(names) > 1 else None, categories, recruiters, guesses)
 
     def __len__(self) -> int:
         """Number of answers."""
@@ -113,8 +117,19 @@ class AnswersToOne:
         """Keep these answers."""
         people, categories = (None if own is None else own.select(rows) for own in (self.people, self.categories))
         return AnswersToOne(
-            self.place[rows], self.outcome[rows], self.originals.select(rows), people, categories, self.recruiters
+            self.place[rows],
+            self.outcome[rows],
+            self.originals.select(rows),
+            people,
+            categories,
+            self.recruiters,
+            None if self.guesses is None else self.guesses[rows],
         )
+
+    @property
+    def chance(self) -> float | None:
+        """Share right of whoever guesses, every person counted as in the means; None where `guesses` are."""
+        return None if self.guesses is None else float(np.average(self.guesses, weights=self.weights()))
 
     def weights(self) -> FloatArray:
         """Weight of each answer, shape (n,): every person counts once, or by the weight of their recruiter, and every

@@ -30,7 +30,7 @@ def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = 
     answers : AnswersToOne
         People's answers to clean pictures, or to the least changed ones.
     choices : int
-        Labels between which they chose.
+        Labels between which they chose on trials without options of their own.
     level : float
         One-sided, in (0, 1).
 
@@ -41,9 +41,9 @@ def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = 
 
     Notes
     -----
-    Who does not look is right in 1 of ``choices``; who looks is right in at most all: the share is at least
-    ``(accuracy - 1 / choices) / (1 - 1 / choices)``. The accuracy is the mean over people, its bound two-way over
-    people and originals.
+    Who does not look is right as often as by chance c, 1 of ``choices``, or `AnswersToOne.chance`; who looks is right
+    in at most all: the share is at least ``(accuracy - c) / (1 - c)``. The accuracy is the mean over people, its bound
+    two-way over people and originals.
     """
     if answers.people is None or min(len(answers.people.names), len(answers.originals.names)) < 2:
         return 0.0
@@ -56,7 +56,7 @@ def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = 
         least = float((1.0 - level) ** (1.0 / len(answers.people.names))) if rate == 1.0 else 0.0
     else:
         least = rate - float(spread.reach(2.0 * level - 1.0)[0])
-    chance = 1.0 / choices
+    chance = 1.0 / choices if answers.chance is None else answers.chance
     return float(np.clip((least - chance) / (1.0 - chance), 0.0, 1.0))
 
 

@@ -215,7 +215,10 @@ def _unmeasured(gaps: Sequence[tuple[float, float]]) -> tuple[Shaded, ...]:
 
 
 def _chance_label(chance: float) -> str:
-    return f"chance 1/{round(1 / chance)}" if chance else "chance"
+    if not chance:
+        return "chance"
+    whole = round(1 / chance)
+    return f"chance 1/{whole}" if abs(1 / chance - whole) < 1e-9 else f"chance {chance:.3f}"
 
 
 def _describe(curves: Sequence[PlottedCurve], measure: str) -> str:

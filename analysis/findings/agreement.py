@@ -22,7 +22,6 @@ from analysis.findings.model.agreement import Agreement, ErrorConsistency, Poole
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import ConditionScale, condition_number
-from analysis.labels.conflicts import conflicts
 from analysis.labels.space import LabelSpace
 from analysis.study.analysis_plan import LEVEL
 
@@ -157,8 +156,8 @@ def shape_bias_entries(
     -------
     list of ShapeBias
         ``observer``, ``kind``, ``shape``, ``texture``, ``other``, ``bias`` (None without an answer that names shape or
-        texture), ``interval`` (of all people: over people and pictures); empty when no picture's name says that it is
-        a cue conflict.
+        texture), ``interval`` (of all people: over people and pictures); empty when neither the column of competing
+        labels nor, without that column, a picture's name says that there is a cue conflict.
     """
     entries = []
     groups: tuple[tuple[Literal["human", "classifier"], Observations], ...] = (
@@ -166,7 +165,7 @@ def shape_bias_entries(
         ("classifier", classifiers),
     )
     for kind, group in groups:
-        shapes, textures, known = conflicts(group.original, space)
+        shapes, textures, known = group.conflicts(space)
         rows = group.select(known)
         if not len(rows):
             continue

@@ -25,6 +25,7 @@ from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.fits import FitSettings, Report, Steps, StudyCurves, fit_study
 from analysis.findings.leaderboard import difficulty_entries, leaderboard_entries
 from analysis.findings.levels import level_entries
+from analysis.findings.lists import check_lists, with_truth_of
 from analysis.findings.model.agreement import Observer
 from analysis.findings.model.comparisons import Comparison, Leader
 from analysis.findings.model.curves import AlikeClasses, Discrimination, Similarity
@@ -42,6 +43,7 @@ from analysis.findings.observations import (
     read_sentinels,
     read_set_aside,
     read_trials,
+    without_truth,
 )
 from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
@@ -52,7 +54,7 @@ from analysis.findings.sensitivity import inclusion_flow, sensitivity_entries
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import Verdicts, twins_of, verdicts_of
 from analysis.labels.files import default_labels
-from analysis.labels.space import LabelSpace
+from analysis.labels.space import NONE_OF_THESE, LabelSpace
 from analysis.similarity.sensitivity import d_prime_of
 from analysis.study.analysis_plan import VALIDATION_THRESHOLD
 from analysis.study.design import DiscriminationForm
@@ -129,7 +131,8 @@ def analyse(
     Raises
     ------
     TableRefused
-        If a table lacks a column or a value, or people's trials hold other labels than ``labels``.
+        If a table lacks a column or a value, people's trials hold other labels than ``labels``, or their lists of
+        options and labels contradict themselves (`observations.check_lists`).
     InvalidInput
         If the seed is negative.
     """
@@ -140,6 +143,7 @@ def analyse(
     if labels is not None:
         _check_labels(trials, labels)
     labels = labels or default_labels()
+    check_lists(trials, labels)
     added: dict[str, object] = {"labels": Labels.of(labels, n=len(labels))}
     if answers is not None:
         added["asked"] = asked_entries(answers)
@@ -154,7 +158,7 @@ def analyse(
 def _check_labels(trials: pd.DataFrame, labels: LabelSpace) -> None:
     """Refuse people's answers of other labels: chance, confusions and verdicts would be those of the wrong ones."""
     shown = trials[trials["task"] == "categorisation"]
-    for column, known in (("category", labels.ids), ("response", labels.responses)):
+    for column, known in (("category", labels.ids), ("response", (*labels.responses, NONE_OF_THESE))):
         strange = shown.loc[shown[column].notna() & ~shown[column].isin(known), column]
         if len(strange):
             raise TableRefused(
@@ -194,7 +198,7 @@ def _findings(
     executor: Executor | None,
     steps: Steps,
 ) -> Findings:
-    classifiers, label_spaces = read_predictions(tables.predictions)
+    classifiers, label_spaces = _predictions_of(tables)
     observed = _Observed(
         read_trials(tables.trials),
         read_trials(tables.trials, accepted_only=False),
@@ -230,6 +234,12 @@ def _findings(
         set_aside=read_set_aside(tables.trials),
     )
     return found.model_copy(update={"sensitivity": tuple(varied)})
+
+
+def _predictions_of(tables: AnalysedTables) -> tuple[Observations, dict[str, int]]:
+    """What classifiers answered, right by what is right for people."""
+    asked = None if tables.predictions is None else with_truth_of(tables.predictions, tables.trials)
+    return read_predictions(asked)
 
 
 def _compare(
@@ -277,7 +287,7 @@ def _assemble(
     consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, fitting)
     of_people, *of_classifiers = compared.similarity.values()
-    persons = len(read_sentinels(tables.trials))
+    counts = {"persons": len(read_sentinels(tables.trials)), "without_truth": without_truth(tables.trials)}
     threshold = VALIDATION_THRESHOLD if settings.validation_threshold is None else settings.validation_threshold
     return Findings(
         study=study,
@@ -301,14 +311,20 @@ def _assemble(
         discrimination=tuple(_told_apart(tables, settings)),
         error_consistency=tuple(consistency),
         agreement=tuple(agreement),
-        benchmark=published_benchmark(study, people, classifiers, level=level, seed=settings.seed),
+        benchmark=published_benchmark(study, people, classifiers, level=level, seed=settings.seed, space=fitting.space),
         difficulty=tuple(difficulty_entries(people, classifiers, level=level)),
         shape_bias=tuple(shape_bias_entries(people, classifiers, fitting.space, level=level)),
         confusion=tuple(confusion_entries(curves, people, classifiers, fitting.space)),
         response_times=tuple(response_time_entries(curves)),
         participants=tuple(participant_entries(curves, fitting)),
         sensitivity=(),
-        levels=level_entries(curves, tables.level_predictions, tables.predictions),
+        levels=level_entries(
+            curves,
+            *(
+                None if one is None else with_truth_of(one, tables.trials)
+                for one in (tables.level_predictions, tables.predictions)
+            ),
+        ),
         reach=tuple(reach_entries(tables.stimuli)),
         validation=validation_entries(tables.trials, threshold=threshold),
         trials=TrialCounts(
@@ -317,7 +333,7 @@ def _assemble(
             in_accepted_sessions=len(people),
             predictions=len(classifiers),
             set_aside=int(is_set_aside(tables.trials).sum()),
-            **({"persons": persons} if persons else {}),
+            **{name: count for name, count in counts.items() if count},
         ),
         notes=(
             *guessing_notes(classifiers, observed.label_spaces, fitting.space),

@@ -24,6 +24,7 @@ from analysis.findings.model.comparisons import RankSet
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import Observations, joined
 from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.study.analysis_plan import LEVEL
 
 _LOWEST: Mapping[Measure, float] = {"error_consistency": -1.0, "accuracy_lead": -1.0}
@@ -32,7 +33,11 @@ Found = dict[str, dict[Measure, Part]]
 
 
 def benchmark_table(
-    answers: Mapping[str, tuple[Observations, Observations]], *, level: float = LEVEL, seed: int = 0
+    answers: Mapping[str, tuple[Observations, Observations]],
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+    space: LabelSpace | None = None,
 ) -> tuple[AverageObserver, ...]:
     """Set every observer next to the people of the same experiments.
 
@@ -44,6 +49,8 @@ def benchmark_table(
         Level of the intervals.
     seed : int
         Of the joint draws behind the ranks.
+    space : LabelSpace, optional
+        Labels by which names of pictures are read as cue conflicts; by default the product's.
 
     Returns
     -------
@@ -59,7 +66,7 @@ def benchmark_table(
     """
     experiments = [Experiment(name, *both) for name, both in answers.items() if len(both[0])]
     experiments = [one for one in experiments if one.included]
-    bias = _shape_bias(answers, level)
+    bias = _shape_bias(answers, level, space or default_labels())
     found: dict[str, Found] = {HUMANS: {one.name: one.parts_of_people() for one in experiments}}
     persons = experiments[0].people if len(experiments) == 1 else []
     for name in persons:
@@ -87,13 +94,19 @@ def benchmark_table(
 
 
 def published_benchmark(
-    study: str, people: Observations, classifiers: Observations, *, level: float, seed: int
+    study: str,
+    people: Observations,
+    classifiers: Observations,
+    *,
+    level: float,
+    seed: int,
+    space: LabelSpace | None = None,
 ) -> tuple[AverageObserver, ...]:
     """The table of one study; empty unless it has published conditions."""
     if not people.imported.any():
         return ()
     both = people.select(people.imported), classifiers.select(classifiers.imported)
-    return benchmark_table({study: both}, level=level, seed=seed)
+    return benchmark_table({study: both}, level=level, seed=seed, space=space)
 
 
 def _place(one: AverageObserver) -> tuple[int, float, str]:
@@ -231,7 +244,9 @@ def _mean_ranks(models: Mapping[str, Found]) -> dict[str, float]:
     return dict(zip(models, means.tolist(), strict=True))
 
 
-def _shape_bias(answers: Mapping[str, tuple[Observations, Observations]], level: float) -> dict[str, PooledMean]:
+def _shape_bias(
+    answers: Mapping[str, tuple[Observations, Observations]], level: float, space: LabelSpace
+) -> dict[str, PooledMean]:
     """Over all experiments that show cue conflicts."""
     people = [
         replace(rows, observer=np.array([f"{name}/{one}" for one in rows.observer.tolist()], dtype=np.str_))
@@ -240,5 +255,5 @@ def _shape_bias(answers: Mapping[str, tuple[Observations, Observations]], level:
         for name, (rows, _) in answers.items()
     ]
     networks = joined([networks for _, networks in answers.values()])
-    entries = shape_bias_entries(joined(people), networks, default_labels(), level=level)
+    entries = shape_bias_entries(joined(people), networks, space, level=level)
     return {one.observer: PooledMean(value=one.bias, interval=one.interval) for one in entries if one.bias is not None}

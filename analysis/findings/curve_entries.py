@@ -19,7 +19,7 @@ from analysis.differences.rises import rises
 from analysis.differences.twin import Twins
 from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
-from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
+from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes, with_chance_of
 from analysis.findings.model.checks import Reach
 from analysis.findings.model.comparisons import Comparison
 from analysis.findings.model.curves import (
@@ -147,7 +147,8 @@ def guessing_notes(classifiers: Observations, label_spaces: Mapping[str, int], s
         right, shown = int(np.nansum(of_one.correct)), len(of_one)
         # Of 1,000 classes a network chooses as well where its answers are decided into the categories.
         is_decided = bool(space.known(of_one.response).all())
-        if is_guessing(right, shown, len(space) if is_decided else labels):
+        choices = len(space) if is_decided else labels
+        if is_guessing(right, shown, of_one.chance(choices) or 1.0 / choices):
             notes.append(guessing_words(name, right, shown))
     return notes
 
@@ -268,6 +269,7 @@ def _curve_entry(
         withheld=fit.is_withheld,
         abscissa="condition" if key.corruption in study.scales else "visual_change",
         label_space=fit.config.label_space,
+        own_chance=fit.config.own_chance or ...,
         same_stimuli=curve.seen_by_people,
         n=fit.n_trials,
         originals=fit.n_originals,
@@ -339,7 +341,7 @@ def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> Ce
             ]
         except FitError:
             continue
-        found = compare(halves[0], halves[1])
+        found = compare(halves[0], with_chance_of(halves[1], halves[0]))
         indices.append((found.hmri, found.mrsi))
     if not indices:
         return None

@@ -265,7 +265,15 @@ def _fit(main: Outcomes, others: tuple[Outcomes | None, ...], settings: FitSetti
         curve = fit_outcomes(main, settings, label_space=label_space)
     except TooFewResponses as error:
         return str(error), ()
-    return curve, tuple(quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others)
+    fits = (quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others)
+    return curve, tuple(None if fit is None else with_chance_of(fit, curve) for fit in fits)
+
+
+def with_chance_of(fit: CurveFit, other: CurveFit) -> CurveFit:
+    """A curve of a part of the same trials: by luck alone the options of a part differ from those of the whole."""
+    if fit.config.own_chance == other.config.own_chance:
+        return fit
+    return replace(fit, config=replace(fit.config, own_chance=other.config.own_chance))
 
 
 def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: FitSettings) -> None:
@@ -282,7 +290,7 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: Fit
             else "predictions are left out, because their clean original was not classified."
         )
         study.notes.append(f"{place}: {wanted.main.left_out} {what}")
-    answers = wanted.main.to_one(settings.equal_categories, settings.recruiters)
+    answers = wanted.main.to_one(settings.equal_categories, settings.recruiters, n_labels=wanted.label_space)
     if wanted.of_people:
         without_misses, all_sessions = others
         study.curves[key] = FittedCurve(
@@ -300,6 +308,7 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
 
     `label_space`: number of labels that were chosen among; by default those of the settings.
     """
+    n_labels = label_space or len(settings.space)
     weights = None if settings.estimand == "answers" else people_weights(outcomes, settings.recruiters)
     clean, categories = outcomes.clean, None if settings.equal_categories is None else outcomes.known_categories
     if clean is not None:
@@ -316,7 +325,8 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
             study_categories=settings.equal_categories or (),
             n_bootstrap=settings.n_bootstrap,
             rng=settings.seed,
-            label_space=label_space or len(settings.space),
+            label_space=n_labels,
+            own_chance=outcomes.answers.chance(n_labels),
             level=settings.level,
         ),
         weights=None if weights is None else weights[0],

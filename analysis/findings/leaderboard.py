@@ -154,7 +154,7 @@ def _calls(
                 human = study.curves.get(CurveKey(HUMANS, key.corruption, subject))
                 if (key.population, key.property) != (name, subject) or human is None:
                     continue
-                if human.fit.config.label_space == curve.fit.config.label_space:
+                if human.fit.config.chooses_alike(curve.fit.config):
                     people.append(human.fit)
                     network.append(curve.fit)
                     leads.append(shown[key])

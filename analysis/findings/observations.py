@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.errors import TableRefused
-from analysis.labels.space import NO_ANSWER
+from analysis.findings.lists import judged, text_column
+from analysis.labels.conflicts import UNSAID, Conflicts, conflicts, stated_conflicts
+from analysis.labels.lists import LISTS, labels_offered, right_among
+from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.study.design import PERSON
 from analysis.tables.sessions import coarse_trials
 
@@ -56,7 +59,15 @@ _PREDICTION_COLUMNS = (
 #: Dates enter no number: a study that is simulated again has other ones, and the same findings.
 _DATES = frozenset({"server_received_at", "client_epoch_ms"})
 #: Columns that came later: where they say nothing, a table has the digest that it had without them.
-_LATER = frozenset({"set_aside", "input_kind", "focus_lost_ms", "last_input_ms", "input_watched_ms"})
+_LATER = frozenset({"set_aside", "input_kind", "focus_lost_ms", "last_input_ms", "input_watched_ms", *LISTS})
+
+
+def _no_numbers() -> IntArray:
+    return np.empty(0, dtype=np.int64)
+
+
+def _no_texts() -> TextArray:
+    return np.empty(0, dtype=np.str_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +91,12 @@ class Observations:
         True where the trial has a condition instead of a visual change.
     input_kind : ndarray of str, shape (n,)
         What gave the answer: pointer, touch or key; empty where nobody kept it.
+    offered, right : ndarray of int, shape (n,)
+        How many labels the trial offered, and how many of these are right; 0 (the default) offered are all, and one
+        (the default) is right.
+    accepted, competing : ndarray of str, shape (n,)
+        Ids that are right, and that compete with these, separated by blanks. By default empty: the category is right,
+        and `UNSAID`: the picture's name says what competes.
     """
 
     observer: TextArray
@@ -96,6 +113,15 @@ class Observations:
     timing_ok: FloatArray
     imported: BoolArray
     input_kind: TextArray
+    offered: IntArray = field(default_factory=_no_numbers)
+    right: IntArray = field(default_factory=_no_numbers)
+    accepted: TextArray = field(default_factory=_no_texts)
+    competing: TextArray = field(default_factory=_no_texts)
+
+    def __post_init__(self) -> None:
+        for name, default in (("offered", 0), ("right", 1), ("accepted", ""), ("competing", UNSAID)):
+            if len(getattr(self, name)) != len(self):
+                object.__setattr__(self, name, np.full(len(self), default))
 
     def __len__(self) -> int:
         """Number of answers."""
@@ -123,6 +149,39 @@ class Observations:
     def of(self, corruption: str) -> Observations:
         """Answers to one corruption."""
         return self.select(self.corruption == corruption)
+
+    def guesses(self, n_labels: int) -> FloatArray | None:
+        """Chance of a right answer of whoever guesses, by trial.
+
+        Parameters
+        ----------
+        n_labels : int
+            Labels of trials that offered all.
+
+        Returns
+        -------
+        ndarray, shape (n,), in (0, 1]; or None
+            Right labels over labels offered; None where it is one of ``n_labels`` on every trial.
+        """
+        if not (self.offered.any() or (self.right != 1).any()):
+            return None
+        return np.asarray(self.right / np.where(self.offered == 0, n_labels, self.offered), dtype=np.float64)
+
+    def conflicts(self, space: LabelSpace) -> Conflicts:
+        """Shape and texture of each picture: as the table says, and where it says nothing by the picture's name."""
+        by_name = conflicts(self.original, space)
+        unsaid = self.competing == UNSAID
+        if unsaid.all():
+            return by_name
+        right = np.where(self.accepted == "", self.category, self.accepted)
+        stated = stated_conflicts(self.response, right, self.competing)
+        shapes, textures, known = (np.where(unsaid, one, other) for one, other in zip(by_name, stated, strict=True))
+        return shapes, textures, known
+
+    def chance(self, n_labels: int) -> float | None:
+        """Mean of `guesses` over the trials; None where it is one of ``n_labels`` on every trial."""
+        guesses = self.guesses(n_labels)
+        return None if guesses is None else float(guesses.mean())
 
 
 def joined(parts: Sequence[Observations]) -> Observations:
@@ -268,9 +327,8 @@ def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str
         if len(different) != 1:
             raise TableRefused(f"predictions: {name} has predictions in label spaces {different}; keep one of them.")
         spaces[str(name)] = different[0]
-    return _observations(
-        frame.sort_values(["classifier", "stimulus"], kind="stable"), "classifier", "predictions"
-    ), spaces
+    ordered = judged(frame).sort_values(["classifier", "stimulus"], kind="stable")
+    return _observations(ordered, "classifier", "predictions"), spaces
 
 
 def curve_predictions(predictions: Observations, frame: pd.DataFrame) -> Observations:
@@ -297,8 +355,8 @@ def person_families(frame: pd.DataFrame) -> list[str]:
 
 
 def _only_in(frame: pd.DataFrame, column: str, roles: Sequence[str]) -> list[str]:
-    value, role = _text(frame, column), _text(frame, "role")
-    categorised = _text(frame, "task") == "categorisation"
+    value, role = text_column(frame, column), text_column(frame, "role")
+    categorised = text_column(frame, "task") == "categorisation"
     there = set(value[categorised & np.isin(role, roles)].tolist())
     return sorted(there - set(value[categorised & np.isin(role, CURVE_ROLES)].tolist()))
 
@@ -326,34 +384,57 @@ def digest_of(*tables: pd.DataFrame | None) -> str:
 def _curve_rows(frame: pd.DataFrame, roles: tuple[str, ...] = CURVE_ROLES) -> pd.DataFrame:
     """Categorisation trials of these roles, in the order of session and position."""
     _need(frame, _TRIAL_COLUMNS, "trials")
-    part: pd.DataFrame = frame.loc[(_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), roles)]
+    part: pd.DataFrame = frame.loc[
+        (text_column(frame, "task") == "categorisation") & np.isin(text_column(frame, "role"), roles)
+    ]
+    part = judged(part)
     order = [name for name in ("participant", "session", "position") if name in part.columns]
     return part.sort_values(order, kind="stable")
 
 
+def without_truth(frame: pd.DataFrame) -> int:
+    """How many answers that could enter curves are to pictures for which nothing is right, where others have lists.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of `analysis.tables.trials.TRIALS`.
+    """
+    kept = attended(frame)
+    kept = kept.loc[(kept["task"] == "categorisation") & kept["role"].isin(CURVE_ROLES)]
+    return len(kept) - len(judged(kept))
+
+
 def _observations(frame: pd.DataFrame, observer: str, table: str) -> Observations:
     visual_change = _numbers(frame, "visual_change")
-    corruption, condition = _text(frame, "corruption"), _text(frame, "condition")
+    corruption, condition = text_column(frame, "corruption"), text_column(frame, "condition")
+    options, accepted, competing = (text_column(frame, name) for name in LISTS)
     imported = np.isnan(visual_change)
     unknown = imported & (condition == "")
     if unknown.any():
         row = frame.index[int(np.argmax(unknown))]
         raise TableRefused(f"{table}, row {row}: neither visual_change nor condition is given; one of them is needed.")
     return Observations(
-        observer=_text(frame, observer),
-        session=_text(frame, "session"),
-        original=_text(frame, "original"),
-        stimulus=_text(frame, "stimulus"),
-        category=_text(frame, "category"),
+        observer=text_column(frame, observer),
+        session=text_column(frame, "session"),
+        original=text_column(frame, "original"),
+        stimulus=text_column(frame, "stimulus"),
+        category=text_column(frame, "category"),
         corruption=corruption,
         condition=np.where(condition == "", corruption, condition),
-        response=_text(frame, "response"),
+        response=text_column(frame, "response"),
         visual_change=visual_change,
         correct=_truth(frame, "correct", table).astype(np.float64),
         rt_ms=_numbers(frame, "rt_ms"),
         timing_ok=_numbers(frame, "timing_ok"),
         imported=imported,
-        input_kind=_text(frame, "input_kind"),
+        input_kind=text_column(frame, "input_kind"),
+        offered=np.array([len(labels_offered(one)) for one in options.tolist()], dtype=np.int64),
+        right=np.array(
+            [right_among(*one) for one in zip(options.tolist(), accepted.tolist(), strict=True)], dtype=np.int64
+        ),
+        accepted=accepted,
+        competing=competing if (competing != "").any() else np.full(len(frame), UNSAID),
     )
 
 
@@ -361,13 +442,6 @@ def _need(frame: pd.DataFrame, names: Sequence[str], table: str) -> None:
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise TableRefused(f"{table}: column {missing[0]!r} is missing; the table has {', '.join(map(str, frame))}.")
-
-
-def _text(frame: pd.DataFrame, name: str) -> TextArray:
-    """Column as text, empty where there is none."""
-    if name not in frame.columns:
-        return np.full(len(frame), "", dtype=np.str_)
-    return np.asarray(frame[name].astype("string").fillna("").tolist(), dtype=np.str_)
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:

@@ -110,6 +110,17 @@ def _rises(numbers: FloatArray, correct: FloatArray) -> bool:
     return bool(np.sum((numbers[known] - numbers[known].mean()) * correct[known]) > 0.0)
 
 
+def clean_to_one(clean: Observations, n_labels: int) -> AnswersToOne | None:
+    """People's answers to clean pictures by person and original; None without any.
+
+    `n_labels`: of trials that offered all labels.
+    """
+    if not len(clean):
+        return None
+    guesses = clean.guesses(n_labels)
+    return AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer, guesses=guesses)
+
+
 PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
 
 
@@ -141,12 +152,18 @@ class Outcomes:
     left_out: int = 0
     of_people: bool = True
 
-    def to_one(self, categories: Sequence[str] | None = None, recruiters: Recruiters | None = None) -> AnswersToOne:
-        """The same by person and original, for differences of means; with categories, each of these counts equally."""
+    def to_one(
+        self, categories: Sequence[str] | None = None, recruiters: Recruiters | None = None, *, n_labels: int
+    ) -> AnswersToOne:
+        """The same by person and original, for differences of means; with categories, each of these counts equally.
+
+        `n_labels`: of trials that offered all labels.
+        """
         people, known = self.answers.observer if self.of_people else None, self.known_categories
         named = None if categories is None or known is None else Clusters.among(known, categories)
         known_of = recruiters if self.of_people else None
-        return AnswersToOne.of(self.place, self.outcome, self.answers.original, people, named, known_of)
+        guesses = self.answers.guesses(n_labels)
+        return AnswersToOne.of(self.place, self.outcome, self.answers.original, people, named, known_of, guesses)
 
     @property
     def known_categories(self) -> NDArray[np.str_] | None:

@@ -199,6 +199,8 @@ def similarity_entries(
     return pairs, classes
 
 
+OTHER_OPTIONS = "corruptions are not compared with each other, because trials offered other options on some of them."
+
 #: What `_alike` is given of one family.
 _Family = tuple[str, Property, dict[str, FittedCurve], dict[str, float] | None]
 
@@ -212,6 +214,10 @@ def _families(study: StudyCurves, populations: Iterable[str], people: Observatio
                 for key, curve in study.curves.items()
                 if key.population == population and key.property == subject and key.corruption not in study.scales
             }
+            configs = [curve.fit.config for curve in chosen.values()]
+            if population == HUMANS and not all(one.chooses_alike(configs[0]) for one in configs):
+                study.notes.append(f"{population}, {subject}: {OTHER_OPTIONS}")
+                continue
             if len(chosen) > 1:
                 attentive = (
                     attentive_shares(_accurate(study, chosen), people, study.n_labels) if population == HUMANS else None

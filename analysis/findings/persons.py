@@ -19,7 +19,6 @@ from analysis.findings.model.people import AreaWithout, Caught, PersonBound, Per
 from analysis.findings.observations import Observations, read_sentinels
 from analysis.findings.outcomes import human_outcomes
 from analysis.findings.sensitivity import verdicts_under
-from analysis.labels.conflicts import conflicts
 from analysis.labels.space import LabelSpace
 from analysis.persons.calibration import CATCHES, Judged, bias_of_area, judge_people, machines_at_most
 from analysis.persons.score import Pictures, SentinelAnswers
@@ -104,8 +103,8 @@ def family_of(model: str) -> str:
 
 
 def _answers(observed: Observations, space: LabelSpace) -> SentinelAnswers:
-    """With what each picture shows: its category, or the shape and the texture that its name tells."""
-    shape, texture, is_conflict = conflicts(observed.original, space)
+    """With what each picture shows: its category, or the shape and the texture of a cue conflict."""
+    shape, texture, is_conflict = observed.conflicts(space)
     known = is_conflict | np.isin(observed.corruption, [name for name in SENTINELS if name != _CUE_CONFLICT])
     known &= is_conflict | space.known(observed.category)
     kept, conflict = observed.select(known), is_conflict[known]
@@ -130,7 +129,7 @@ def _of_pictures(answers: SentinelAnswers, pictures: NDArray[np.str_]) -> Sentin
 
 def _spread(people: Observations, space: LabelSpace) -> Observations:
     """Answers to cue conflicts of a study that was not planned with sentinels: of each person a few, evenly spaced."""
-    mine = people.select(conflicts(people.original, space)[2])
+    mine = people.select(people.conflicts(space)[2])
     chosen = [np.zeros(0, dtype=np.int64)]
     for name in np.unique(mine.observer):
         own = np.flatnonzero(mine.observer == name)
@@ -180,7 +179,7 @@ def _bound(
             for one in curves
             if one.population != HUMANS and (one.corruption, one.property) == (curve.corruption, "accuracy")
         ]
-        bias = bias_of_area(curve.interval, share, (min(own, default=settings.space.chance), 1.0))
+        bias = bias_of_area(curve.interval, share, (min(own, default=curve.chance), 1.0))
         lower, upper = curve.interval
         areas.append(
             AreaWithout(

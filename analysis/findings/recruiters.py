@@ -30,6 +30,7 @@ from analysis.findings.fits import FitSettings, StudyCurves
 from analysis.findings.model.entry import HUMANS, Interval
 from analysis.findings.model.people import RecruiterCrowd, RecruiterFindings, RecruiterPair, RepeatsBound
 from analysis.findings.observations import Observations
+from analysis.findings.outcomes import clean_to_one
 from analysis.recruiters import Recruiters
 from analysis.wording import words
 
@@ -163,9 +164,7 @@ def _attentive(
     answers: Mapping[str, AnswersToOne], clean: Observations, scales: frozenset[str], n_labels: int
 ) -> float:
     """Of all corruptions the least."""
-    shown = None
-    if len(clean):
-        shown = AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer)
+    shown = clean_to_one(clean, n_labels)
     return min(attentive_shares(answers, shown, scales, choices=n_labels).values(), default=0.0)
 
 

@@ -260,7 +260,11 @@ def verdicts_under(study: StudyCurves, people: Observations, settings: FitSettin
             del curves[key]
         else:
             curves[key] = replace(
-                curve, outcomes=outcomes, answers=outcomes.to_one(settings.equal_categories, settings.recruiters)
+                curve,
+                outcomes=outcomes,
+                answers=outcomes.to_one(
+                    settings.equal_categories, settings.recruiters, n_labels=curve.fit.config.label_space
+                ),
             )
     chosen = StudyCurves(curves, scales=study.scales, n_labels=study.n_labels)
     verdicts = verdicts_of(chosen, people, settings)

@@ -41,7 +41,7 @@ from analysis.findings.model.comparisons import (
 )
 from analysis.findings.model.entry import HUMANS, Twin
 from analysis.findings.observations import Observations
-from analysis.findings.outcomes import counted_weights
+from analysis.findings.outcomes import clean_to_one, counted_weights
 
 
 def twins_of(study: StudyCurves, settings: FitSettings) -> Twins | None:
@@ -264,19 +264,14 @@ def compared_of(study: StudyCurves, people: Observations) -> Compared:
         category = Clusters.of(curve.outcomes.answers.category)
         if key.population == HUMANS:
             theirs[key.corruption] = Sources(curve.answers, category, _sessions(curve.outcomes.answers))
-        elif curve.fit.config.label_space == human.fit.config.label_space:
+        elif curve.fit.config.chooses_alike(human.fit.config):
             models.setdefault(key.population, {})[key.corruption] = Sources(curve.answers, category)
     clean = people.clean
+    held = clean_to_one(clean, study.n_labels)
     return Compared(
         theirs,
         models,
-        Sources(
-            AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer),
-            Clusters.of(clean.category),
-            _sessions(clean),
-        )
-        if len(clean)
-        else None,
+        None if held is None else Sources(held, Clusters.of(clean.category), _sessions(clean)),
         frozenset(study.scales),
         study.n_labels,
     )
@@ -284,11 +279,7 @@ def compared_of(study: StudyCurves, people: Observations) -> Compared:
 
 def attentive_shares(answers: Mapping[str, AnswersToOne], people: Observations, n_labels: int) -> dict[str, float]:
     """The same as `analysis.differences.beside.attentive_shares`, from the clean answers among all of people's."""
-    clean = people.clean
-    held = None
-    if len(clean):
-        held = AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer)
-    return beside.attentive_shares(answers, held, choices=n_labels)
+    return beside.attentive_shares(answers, clean_to_one(people.clean, n_labels), choices=n_labels)
 
 
 def _sessions(answers: Observations) -> Clusters:

@@ -73,9 +73,13 @@ def methods_paragraphs(
     stated, judged = ((snapshot or {}).get(name) for name in ("configuration", "rules"))
     configuration = StudyConfiguration.from_dict(stated) if stated and isinstance(stated, dict) else None
     rules = RuleSet.from_dict(judged) if judged and isinstance(judged, dict) else None
+    n_labels = findings.labels.n if findings.labels else 16
     parts = (
         ("Stimuli", _stimuli(findings)),
-        ("Procedure", () if configuration is None else _procedure(configuration.protocol, configuration.design)),
+        (
+            "Procedure",
+            () if configuration is None else _procedure(configuration.protocol, configuration.design, n_labels),
+        ),
         ("Participants", _participants(findings, rules, scripted=scripted)),
         ("Recruiters", recruiter_sentences(findings)),
         ("Models", _models(findings, seen_whole)),
@@ -119,7 +123,7 @@ def _what_the_number_allows(reach: Sequence[Reach]) -> str:
     return f"; all bins of a function can hold so many from {enough:,} stimuli on, and the smallest has {fewest:,}"
 
 
-def _procedure(protocol: ProtocolConfig, design: DesignConfig) -> Iterable[str]:
+def _procedure(protocol: ProtocolConfig, design: DesignConfig, n_labels: int) -> Iterable[str]:
     if design.validation:
         yield (
             "Each screen showed one picture without a time limit, and asked two questions about a wanted category: "
@@ -137,7 +141,7 @@ def _procedure(protocol: ProtocolConfig, design: DesignConfig) -> Iterable[str]:
     )
     click = {"first": "the first answer counted", "last": "the last answer counted"}[protocol.click_policy]
     asked = [
-        *(["one of 16 categories"] if design.main_trials else []),
+        *([f"one of {n_labels} categories"] if design.main_trials else []),
         *([_COMPARISONS[pairs.form]] if pairs else []),
     ]
     chosen = joined(asked)
@@ -202,6 +206,11 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
                 "question; no trial was set aside for being missed. Areas and HMRI are also given with such trials "
                 "as misses."
             )
+        if findings.trials.without_truth:
+            yield (
+                f"{counted(findings.trials.without_truth, 'answer')} to pictures for which no label is accepted as "
+                "right are left out."
+            )
     missed = [curve.misses for curve in findings.human_curves if curve.misses and curve.property == "accuracy"]
     if missed:
         yield (
@@ -226,7 +235,7 @@ def _models(findings: Findings, seen_whole: Collection[str]) -> Iterable[str]:
             f"and {trials.missed:,} empty answers, which count as wrong."
         )
     spaces = {curve.label_space for curve in findings.curves if curve.population != HUMANS}
-    if spaces - {16}:
+    if spaces - {findings.labels.n if findings.labels else 16}:
         yield f"Label spaces: {listed(f'{space}-way' for space in sorted(spaces))}; only equal ones are compared."
 
 

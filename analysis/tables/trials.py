@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.labels.lists import ACCEPTED, COMPETING, OPTIONS
 from analysis.tables.schema import Column, Kind, TableSchema
 from analysis.tables.stimuli import PREDICTIONS
 
@@ -256,6 +257,30 @@ TRIALS = TableSchema(
             name="grid_order",
             kind="text",
             description="categories on the participant's grid, row by row; empty = the published order",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name=OPTIONS,
+            kind="text",
+            description="ids that the trial offered, separated by blanks, `none` among them where none of these could "
+            "be answered; empty = all labels",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name=ACCEPTED,
+            kind="text",
+            description="ids that are right for the picture, separated by blanks; where any picture has some, one "
+            "without is in no curve and no count; empty everywhere = the category",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name=COMPETING,
+            kind="text",
+            description="ids that compete with the right ones, as the texture of a cue conflict, separated by blanks; "
+            "empty everywhere = as the picture's name says",
             nullable=True,
             optional=True,
         ),

@@ -68,7 +68,7 @@ def guessing(runs: Sequence[EvaluationRun]) -> dict[int, str]:
     for run in judged:
         shown = counted.get(run.stimulus_set_id, 0)
         right = round((run.accuracy_clean or 0.0) * shown)
-        if is_guessing(right, shown, run.label_space if run.own_labels else len(default_labels().ids)):
+        if is_guessing(right, shown, 1.0 / run.label_space if run.own_labels else default_labels().chance):
             found[run.pk] = guessing_words(run.name, right, shown)
     return found
 

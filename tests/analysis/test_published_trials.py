@@ -152,3 +152,53 @@ def test_published_noise_experiment_gives_the_published_table() -> None:
             assert abs(found[title] - value) <= 5e-5, (condition, title)
             cells += 1
     assert cells == 32 and len(trials) == 33_280
+
+
+def test_lists_of_labels_are_read_and_decide_what_is_right(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "subject-01,1,1,0.5,bear,dog,x,a.png,Dog  Bear cat,bear dog,cat",
+        "subject-01,1,2,0.5,None,dog,x,b.png,dog bear none,,",
+        "subject-01,1,3,0.5,dog,dog,x,c.png,,oven,",
+        header=HEADER + ",options,accepted,competing",
+    )
+    trials = read_published_trials([path], study="s").trials
+    assert trials["options"].fillna("").tolist() == ["dog bear cat", "dog bear none", ""]
+    assert trials["accepted_labels"].fillna("").tolist() == ["bear dog", "", "oven"]
+    assert trials["competing"].fillna("").tolist() == ["cat", "", ""]
+    assert trials["response"].tolist() == ["bear", "none", "dog"]
+    assert trials["correct"].tolist() == [True, False, False]
+    assert trials["accepted"].all(), "of TRIALS this column says that the session counts"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("dog,dog,x,a.png,dog,,", "row 1, column 'options': 'dog' leaves nothing to choose"),
+        ("dog,dog,x,a.png,dog horse,,", "row 1, column 'options': 'horse' is none of the labels"),
+        ("cat,dog,x,a.png,dog bear,,", "row 1, column 'object_response': 'cat' is not among the options"),
+        ("cat,dog,x,a.png,cat bear,,", "row 1, column 'category': 'dog' is not among the options"),
+        ("cat,dog,x,a.png,,dog,dog", "row 1, column 'competing': 'dog' is right there, too"),
+        ("cat,dog,x,a.png,cat bear,dog,", "row 1, column 'accepted': none of dog is among the options"),
+        ("none,dog,x,a.png,,dog,", "row 1, column 'object_response': .* says nothing"),
+        ("none,dog,x,a.png,dog bear,dog,", "row 1, column 'object_response': .* says nothing"),
+    ],
+)
+def test_lists_that_contradict_the_trial_are_refused(tmp_path: Path, row: str, said: str) -> None:
+    path = write(tmp_path, f"subject-01,1,1,0.5,{row}", header=HEADER + ",options,accepted,competing")
+    with pytest.raises(TableRefused, match=said):
+        read_published_trials([path], study="s")
+
+
+def test_a_column_of_accepted_labels_without_any_says_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path, "subject-01,1,1,0.5,dog,dog,x,a.png,", header=HEADER + ",accepted")
+    trials = read_published_trials([path], study="s").trials
+    assert trials["correct"].all() and trials["accepted_labels"].isna().all()
+
+
+def test_none_of_these_is_an_answer_where_it_was_offered(tmp_path: Path) -> None:
+    path = write(tmp_path, "subject-01,1,1,0.5,none,dog,x,a.png", "subject-01,1,2,0.5,na,dog,x,b.png")
+    with pytest.raises(TableRefused, match="says nothing"):
+        read_published_trials([path], study="s")
+    trials = read_published_trials([path], study="s", none_offered=True).trials
+    assert trials["response"].tolist() == ["none", "na"] and not trials["correct"].any()

@@ -30,7 +30,8 @@ class Cells:
         Whether the first cell holds clean trials (v = 0), the last one trials on pure noise (v = 1).
     start_value, end_value : float or None
         Values at which the curve is held at 0 and 1.
-    label_space : int
+    choices : float
+        Labels between which the observer chose: 1 over the chance of a guess.
     """
 
     v: FloatArray
@@ -40,7 +41,7 @@ class Cells:
     noise: bool = False
     start_value: float | None = None
     end_value: float | None = None
-    label_space: int = 16
+    choices: float = 16
 
     def resampled(self, correct: FloatArray, trials: FloatArray) -> Cells:
         """The same cells with a batch of other counts, shape (n, m)."""

@@ -73,7 +73,7 @@ class Psychometric(DenseMethod):
             fallen = expit(steepness * (1.0 - v / place)) / expit(steepness)
         height = expit(thetas[:, :1]) if cells.start_value is None else np.full((len(thetas), 1), cells.start_value)
         if cells.end_value is None:
-            floor = np.minimum(expit(thetas[:, 3:]) / cells.label_space, height)
+            floor = np.minimum(expit(thetas[:, 3:]) / cells.choices, height)
         else:
             floor = np.full((len(thetas), 1), cells.end_value)
         return np.asarray(floor + (height - floor) * fallen, dtype=np.float64)

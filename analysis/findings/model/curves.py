@@ -166,6 +166,8 @@ class Curve(CurveName):
     withheld: bool
     abscissa: Abscissa
     label_space: int
+    #: mean chance of a guess over the trials, where these have options or several right labels; else 1 / label_space
+    own_chance: float | None = None
     same_stimuli: bool
     anchor: Anchor
     n: int
@@ -194,8 +196,8 @@ class Curve(CurveName):
     # A field has the name of the builtin.
     @builtins.property
     def chance(self) -> float:
-        """Share right of a guess among the labels, in (0, 1]."""
-        return 1.0 / self.label_space
+        """Share right of a guess, in (0, 1)."""
+        return 1.0 / self.label_space if self.own_chance is None else self.own_chance
 
     @builtins.property
     def below_chance(self) -> Interval | None:

@@ -105,6 +105,8 @@ class TrialCounts(Entry):
     set_aside: int = 0
     #: answers to sentinels of persons in accepted sessions, which enter no curve
     persons: int = 0
+    #: answers that could enter curves, to pictures for which no label is right where others have a list
+    without_truth: int = 0
 
 
 class Crowd(Entry):

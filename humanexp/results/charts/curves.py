@@ -11,6 +11,7 @@ from analysis.figures.value import Figure, Observer
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
+from analysis.labels.files import default_labels
 from humanexp.core.errors import existing
 from humanexp.results.charts.chart import (
     Chart,
@@ -64,12 +65,12 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
         return _conditions(findings)
     observers = observers_of(findings)
     curves = curves_of(findings, name)
-    label_space = min((curve.label_space for curve in curves), default=16)
+    chance = max((curve.chance for curve in curves), default=default_labels().chance)
     return curve_figure(
         [_plotted(curve, observers[curve.population]) for curve in curves],
         title=f"{name.label.capitalize()}: {name.measure}",
         measure=name.measure,
-        chance=1 / label_space if name.measure == "accuracy" else None,
+        chance=chance if name.measure == "accuracy" else None,
         x_label=axis_label(findings, name.corruption),
     )
 
