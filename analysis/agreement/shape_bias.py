@@ -81,23 +81,45 @@ def shape_bias(
     named_shape = conflict & (given == form)
     decided = named_shape | (conflict & (given == surface))
     by_shape, total = int(named_shape.sum()), int(decided.sum())
-    ways = [_clusters(column, decided) for column in (people, pictures) if column is not None]
-    worth = _worth(named_shape[decided], [codes for codes in ways if 1 < codes.max(initial=0) + 1 < total], level)
-    bias = by_shape / total if total else float("nan")
-    return ShapeBias(
-        by_shape,
-        total - by_shape,
-        int(conflict.sum()) - total,
-        bias,
-        exact_bound(bias * worth if total else 0.0, worth, (1.0 - level) / 2.0),
-    )
+    who, what = (None if column is None else _of_answers(column, decided) for column in (people, pictures))
+    bias, interval = share_of(named_shape[decided], people=who, pictures=what, level=level)
+    return ShapeBias(by_shape, total - by_shape, int(conflict.sum()) - total, bias, interval)
 
 
-def _clusters(column: ArrayLike, decided: NDArray[np.bool_]) -> NDArray[np.int64]:
-    ids = np.asarray(column)
+def share_of(
+    hits: NDArray[np.bool_],
+    *,
+    people: ArrayLike | None = None,
+    pictures: ArrayLike | None = None,
+    level: float = LEVEL,
+) -> tuple[float, tuple[float, float]]:
+    """The share of answers of a kind, and its interval for new people and new pictures, as `shape_bias` has it.
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (n,)
+    people, pictures : array-like, shape (n,), optional
+    level : float
+
+    Returns
+    -------
+    share : float
+        In [0, 1]; NaN without an answer.
+    interval : tuple of float
+        Within [0, 1]; (0, 1) without an answer.
+    """
+    total = len(hits)
+    ways = [np.unique(np.asarray(one), return_inverse=True)[1] for one in (people, pictures) if one is not None]
+    worth = _worth(hits, [codes for codes in ways if 1 < codes.max(initial=0) + 1 < total], level)
+    share = int(hits.sum()) / total if total else float("nan")
+    return share, exact_bound(share * worth if total else 0.0, worth, (1.0 - level) / 2.0)
+
+
+def _of_answers(column: ArrayLike, decided: NDArray[np.bool_]) -> NDArray[np.generic]:
+    ids: NDArray[np.generic] = np.asarray(column)
     if ids.shape != decided.shape:
         raise InvalidInput("People and pictures have one entry an answer.")
-    return np.asarray(np.unique(ids[decided], return_inverse=True)[1], dtype=np.int64)
+    return ids[decided]
 
 
 def _worth(named_shape: NDArray[np.bool_], ways: Sequence[NDArray[np.int64]], level: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
@@ -22,6 +22,7 @@ from analysis.findings.answers import (
 from analysis.findings.benchmark import published_benchmark
 from analysis.findings.curve_entries import curve_entries, guessing_notes, reach_entries, study_caveats
 from analysis.findings.discrimination import discrimination_entries
+from analysis.findings.factors import factor_entries
 from analysis.findings.fits import FitSettings, Report, Steps, StudyCurves, fit_study
 from analysis.findings.leaderboard import difficulty_entries, leaderboard_entries
 from analysis.findings.levels import level_entries
@@ -81,6 +82,7 @@ def analyse(
     level_predictions: pd.DataFrame | None = None,
     answers: pd.DataFrame | None = None,
     labels: LabelSpace | None = None,
+    factors: Sequence[str] = (),
     executor: Executor | None = None,
     report: Report | None = None,
     **options: object,
@@ -114,6 +116,8 @@ def analyse(
         Columns of `analysis.tables.trials.ANSWERS`: what became of the trials of models that were asked in words.
     labels : LabelSpace, optional
         Labels that people chose among, and that pictures show; by default the product's.
+    factors : sequence of str
+        Further columns of ``trials`` that say something of the picture, such as its background: accuracy by each.
     executor : Executor, optional
         Where curves are fitted and compared (`analysis.compute.executor`), with the same result; here, without one.
     report : callable, optional
@@ -151,6 +155,10 @@ def analyse(
         added["sessions"] = SessionCounts.model_validate(sessions)
     if session_table is not None:
         added["flow"] = inclusion_flow(session_table)
+    if factors:
+        networks, _ = _predictions_of(tables)
+        people = read_trials(tables.trials)
+        added["factors"] = tuple(factor_entries(tables.trials, people, networks, factors, level=settings.level))
     found = _findings(study, tables, origins, labels, settings, executor, Steps(report)).model_copy(update=added)
     return found.model_copy(update={"crowd": found.crowd_of(people_asked(tables.trials, tables.discrimination))})
 

@@ -172,6 +172,20 @@ class ShapeBias(Entry):
     interval: Interval
 
 
+class FactorAccuracy(Entry):
+    """Share of right answers to pictures with one value of a factor."""
+
+    factor: str
+    value: str
+    observer: str
+    kind: Literal["humans", "classifier"]
+    #: answers, and different originals
+    n: int
+    pictures: int
+    accuracy: float
+    interval: Interval
+
+
 class Difficulty(Entry):
     """A classifier beside people on the pictures that other people find about as hard."""
 

@@ -15,6 +15,7 @@ from analysis.findings.model.agreement import (
     Confusion,
     Difficulty,
     ErrorConsistency,
+    FactorAccuracy,
     HumanAccuracy,
     Observer,
     Participant,
@@ -75,6 +76,8 @@ class Findings(Entry):
     #: classifiers over people's own accuracy, the hardest pictures first
     difficulty: tuple[Difficulty, ...] = ()
     shape_bias: tuple[ShapeBias, ...] = ()
+    #: of the factors of pictures that were asked for
+    factors: tuple[FactorAccuracy, ...] = ()
     confusion: tuple[Confusion, ...] = ()
     response_times: tuple[ResponseTimes, ...] = ()
     participants: tuple[Participant, ...] = ()
