@@ -25,7 +25,7 @@ from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.people import AskedAtChange, AskedCounts, AskedObserver
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import Outcomes, condition_number
-from analysis.labels.space import NO_ANSWER, LabelSpace
+from analysis.labels.space import NO_ANSWER, NONE_OF_THESE, LabelSpace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,33 +106,36 @@ def confusion_entries(
     list of Confusion
         ``population``, ``corruption``, ``low``, ``high`` (None over all), ``categories``, ``responses``, ``counts``
         (rows are true categories) and ``favourite`` (the wrong answer given most, and its share of the wrong answers;
-        None without wrong answers). Empty ranges, and classifiers with other labels, are left out.
+        None without wrong answers). Where anybody answered "none of these", it has a column of its own before that of
+        missing answers. Empty ranges, and classifiers with other labels, are left out.
     """
     entries = []
+    responses = _columns(people, classifiers, space)
     other_labels = {key.population for key, curve in study.curves.items() if curve.fit.config.label_space != len(space)}
     for population, own in _populations(people, classifiers):
         clean = own.clean
         if population not in other_labels and len(clean) and space.holds(clean.category):
-            entries.append(_matrix(population, CLEAN, clean, None, space))
+            entries.append(_matrix(population, CLEAN, clean, None, space, responses))
     for key, curve in study.curves.items():
         answers, place = curve.outcomes.answers, curve.outcomes.place
         if key.property != "accuracy" or key.population in other_labels:
             continue
         if not space.holds(answers.category):
             continue
-        entries.append(_matrix(key.population, key.corruption, answers, None, space))
+        entries.append(_matrix(key.population, key.corruption, answers, None, space, responses))
         for low, high in MATRIX_RANGES:
             rows = (place >= low) & ((place < high) | (high == 1.0))
             if rows.any():
-                entries.append(_matrix(key.population, key.corruption, answers.select(rows), (low, high), space))
+                chosen = answers.select(rows)
+                entries.append(_matrix(key.population, key.corruption, chosen, (low, high), space, responses))
     curved = {(key.population, key.corruption) for key in study.curves}
     for population, own in _populations(people, classifiers):
         # Published trials of one condition, or of conditions that are no numbers: no curve, but answers.
         for corruption in sorted(set(own.corruption[own.imported].tolist())):
             answers = own.select((own.corruption == corruption) & own.imported)
             labels = set(answers.category.tolist()) | set(answers.response.tolist())
-            if (population, corruption) not in curved and labels <= set(space.responses):
-                entries.append(_matrix(population, corruption, answers, None, space))
+            if (population, corruption) not in curved and labels <= set(responses):
+                entries.append(_matrix(population, corruption, answers, None, space, responses))
     return entries
 
 
@@ -218,31 +221,39 @@ def _populations(people: Observations, classifiers: Observations) -> list[tuple[
     return [(HUMANS, people), *((name, classifiers.select(classifiers.observer == name)) for name in names)]
 
 
+def _columns(people: Observations, classifiers: Observations, space: LabelSpace) -> tuple[str, ...]:
+    """Labels, "none of these" where anybody answered so, and no answer in time."""
+    named = any((own.response == NONE_OF_THESE).any() for own in (people, classifiers))
+    return (*space.ids, NONE_OF_THESE, NO_ANSWER) if named else space.responses
+
+
 def _matrix(
     population: str,
     corruption: str,
     answers: Observations,
     between: tuple[float, float] | None,
     space: LabelSpace,
+    responses: tuple[str, ...],
 ) -> Confusion:
-    counts = np.zeros((len(space), len(space.responses)), dtype=np.int64)
+    counts = np.zeros((len(space), len(responses)), dtype=np.int64)
     row = space.places_of(answers.category)
-    places = {name: place for place, name in enumerate(space.responses)}
+    places = {name: place for place, name in enumerate(responses)}
     column = np.array([places.get(name, -1) for name in answers.response.tolist()])
     np.add.at(counts, (row[column >= 0], column[column >= 0]), 1)
-    wrong = counts[:, :-1] - np.diag(np.diag(counts[:, :-1]))
-    by_response = wrong.sum(axis=0)
+    # The last column is no answer in time.
+    by_response = counts[:, :-1].sum(axis=0)
+    by_response[: len(space)] -= np.diag(counts)
     favourite = None
     if by_response.any():
         most = int(by_response.argmax())
-        favourite = Favourite(response=space.ids[most], share=float(by_response[most] / by_response.sum()))
+        favourite = Favourite(response=responses[most], share=float(by_response[most] / by_response.sum()))
     return Confusion(
         population=population,
         corruption=corruption,
         low=None if between is None else between[0],
         high=None if between is None else between[1],
         categories=space.ids,
-        responses=space.responses,
+        responses=responses,
         counts=tuple(map(tuple, counts.tolist())),
         favourite=favourite,
     )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.labels.files import default_labels
-from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed
+from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, study
 
 
 def matrices(findings: dict[str, Any], population: str, corruption: str) -> list[dict[str, Any]]:
@@ -124,3 +124,25 @@ def test_a_participant_with_answers_enough_has_a_curve(screened: tuple[pd.DataFr
     people = next(one for one in found["curves"] if one["corruption"] == "blur" and one["property"] == "accuracy")
     assert len(areas) == 3 and np.mean(areas) == pytest.approx(people["area"], abs=0.04)
     assert found["participants"][0]["median_rt_ms"] > 600
+
+
+def test_none_of_these_is_wrong_and_has_a_column_of_its_own() -> None:
+    trials, _ = study(5, people=8, trials_each=40)
+    named = trials.assign(response=trials["response"].where(trials["correct"] | (trials["position"] % 3 == 0), "none"))
+    before, after = (analysed(one, study="s", seed=1, n_bootstrap=0, sensitivity=False) for one in (trials, named))
+    assert [one["area"] for one in before["curves"] if one["property"] == "accuracy"] == [
+        one["area"] for one in after["curves"] if one["property"] == "accuracy"
+    ]
+    (plain, *_), (whole, *_) = (matrices(one, "humans", "blur") for one in (before, after))
+    assert plain["responses"][-2:] == [default_labels().ids[-1], "na"]
+    assert whole["responses"][-2:] == ["none", "na"]
+    counts, blur = np.array(whole["counts"]), named[named["corruption"] == "blur"]
+    assert counts[:, -2].sum() == (blur["response"] == "none").sum() > 0
+    assert counts[:, -1].sum() == (blur["response"] == "na").sum()
+    assert counts.sum() == len(blur) == np.array(plain["counts"]).sum()
+    wrong = blur[~blur["correct"] & (blur["response"] != "na")]["response"].value_counts()
+    assert whole["favourite"] == {"response": "none", "share": pytest.approx(wrong["none"] / wrong.sum())}
+    missed = [
+        one["misses"]["n"] for one in after["curves"] if (one["corruption"], one["property"]) == ("blur", "accuracy")
+    ]
+    assert missed == [(blur["response"] == "na").sum()], "none of these is an answer, and no miss"
