@@ -14,6 +14,7 @@ from analysis.clusters import Clustered, clustered
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, added
 from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, Range, contrasts_of
+from analysis.labels.files import default_labels
 from analysis.study.analysis_plan import BAND_MARGIN, LEVEL, MARGIN
 
 #: A crowd of which less is certain could not have shown a difference: careless answers make everything alike.
@@ -22,15 +23,16 @@ ATTENTIVE = 0.8
 _HARDLY_CHANGED = 0.15
 
 
-def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = LEVEL) -> float:
+def attentive_share(answers: AnswersToOne, *, choices: float | None = None, level: float = LEVEL) -> float:
     """Lower bound of the share of answers that came from looking, from pictures that anybody can name.
 
     Parameters
     ----------
     answers : AnswersToOne
         People's answers to clean pictures, or to the least changed ones.
-    choices : int
-        Labels between which they chose on trials without options of their own.
+    choices : float, optional
+        Labels between which they chose on trials without options of their own, 1 over the chance of a guess; by default
+        those of the product's labels.
     level : float
         One-sided, in (0, 1).
 
@@ -56,7 +58,9 @@ def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = 
         least = float((1.0 - level) ** (1.0 / len(answers.people.names))) if rate == 1.0 else 0.0
     else:
         least = rate - float(spread.reach(2.0 * level - 1.0)[0])
-    chance = 1.0 / choices if answers.chance is None else answers.chance
+    chance = answers.chance
+    if chance is None:
+        chance = 1.0 / (choices or len(default_labels()))
     return float(np.clip((least - chance) / (1.0 - chance), 0.0, 1.0))
 
 
@@ -70,7 +74,7 @@ def attentive_shares(
     clean: AnswersToOne | None,
     scales: frozenset[str] = frozenset(),
     *,
-    choices: int = 16,
+    choices: float | None = None,
 ) -> dict[str, float]:
     """How much of people's answers to each corruption surely came from looking.
 
@@ -82,8 +86,8 @@ def attentive_shares(
         To clean pictures, if there are any.
     scales : frozenset of str
         Published experiments without clean pictures of their own: from their least changed ones.
-    choices : int
-        Labels between which people chose.
+    choices : float, optional
+        As in `attentive_share`.
     """
     shared = None if clean is None else attentive_share(clean, choices=choices)
     return {

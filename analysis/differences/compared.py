@@ -63,15 +63,15 @@ class Compared:
         People's answers to clean pictures.
     conditions : frozenset of str
         Corruptions that are published experiments with few conditions.
-    choices : int
-        Labels between which people chose.
+    choices : int, optional
+        Labels between which people chose; by default the product's.
     """
 
     people: Mapping[str, Sources]
     models: Mapping[str, Mapping[str, Sources]]
     clean: Sources | None
     conditions: frozenset[str] = frozenset()
-    choices: int = 16
+    choices: int | None = None
 
     def attentive(self) -> dict[str, float]:
         """Lower bound of the share of people's answers to each corruption that came from looking."""

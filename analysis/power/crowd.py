@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.differences.answers import AnswersToOne
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
 
 Curve = Callable[[FloatArray], FloatArray]
 
@@ -26,13 +27,14 @@ class LogisticDrop:
     Parameters
     ----------
     upper, lower : float
-        Levels far left and far right of the bend, ``0 <= lower < upper <= 1``.
+        Levels far left and far right of the bend, ``0 <= lower < upper <= 1``; the lower one is by default chance among
+        the product's labels.
     bend, width : float
         Visual change at the middle of the fall, and its logistic scale.
     """
 
     upper: float = 0.93
-    lower: float = 1.0 / 16.0
+    lower: float = field(default_factory=lambda: default_labels().chance)
     bend: float = 0.8
     width: float = 0.06
 

@@ -143,7 +143,9 @@ def _run(arguments: tuple[PlannedStudy, float, int, int]) -> tuple[int, dict[str
             OWN: {name: stimuli.answered(study.curve, crowd, rng, own=own[OWN]) for name, stimuli in shown.items()},
             WORSE: {name: stimuli.answered(worse, crowd, rng, own=own[WORSE]) for name, stimuli in shown.items()},
         },
-        attentive=attentive_shares(people, collected[-1][0].to_one() if study.clean_answers else None),
+        attentive=attentive_shares(
+            people, collected[-1][0].to_one() if study.clean_answers else None, choices=1.0 / study.chance
+        ),
         margin=study.margin,
         window_margin=study.band_margin,
         level=1.0 - study.alpha,

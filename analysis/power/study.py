@@ -16,6 +16,7 @@ from analysis.differences.beside import attentive_share, least_changed
 from analysis.differences.family import DRAWS
 from analysis.differences.windows import window_contrasts
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
 from analysis.power.crowd import Crowd, LogisticDrop, simulate_answers
 from analysis.similarity.curves import compare_all
 from analysis.study.analysis_plan import BAND_MARGIN, MARGIN
@@ -41,6 +42,9 @@ class PlannedStudy:
         Of the verdict, as in `analysis.similarity.curves.compare_all`.
     recruiters : tuple of int
         People that are planned with each of several recruiters; empty where there is one.
+    chance : float
+        Share right of a person who guesses, in (0, 1); below the curve's upper level. By default that of the product's
+        labels.
     """
 
     crowd: Crowd
@@ -53,6 +57,7 @@ class PlannedStudy:
     band_margin: float = BAND_MARGIN
     alpha: float = 0.05
     recruiters: tuple[int, ...] = ()
+    chance: float = field(default_factory=lambda: default_labels().chance)
 
     def __post_init__(self) -> None:
         if self.functions < 2:
@@ -61,6 +66,11 @@ class PlannedStudy:
             raise InvalidInput("Answers are not negative.")
         if not 0.0 < self.margin < 1.0 or not 0.0 < self.band_margin <= 1.0 or not 0.0 < self.alpha < 1.0:
             raise InvalidInput("Margins and levels lie strictly between 0 and 1.")
+        if not 0.0 < self.chance < self.curve.upper:
+            raise InvalidInput(
+                f"A guess is right with chance {self.chance:.3f}: it lies above 0, and below what people are believed "
+                f"to reach ({self.curve.upper:.3f})."
+            )
 
     @property
     def pairs(self) -> int:
@@ -204,7 +214,9 @@ def _run(arguments: tuple[PlannedStudy, float, int, int]) -> tuple[int, dict[str
     )
     answers = {name: one.to_one() for name, one in zip(("first", "second"), samples, strict=False)}
     looked = {
-        name: attentive_share(samples[2].to_one() if study.clean_answers else least_changed(own))
+        name: attentive_share(
+            samples[2].to_one() if study.clean_answers else least_changed(own), choices=1.0 / study.chance
+        )
         for name, own in answers.items()
     }
     found = compare_all(

@@ -54,7 +54,26 @@ def test_impossible_questions_are_refused(difference: float, runs: int, seed: in
         estimate_power(SMALL, difference, runs=runs, seed=seed)
 
 
-@pytest.mark.parametrize("bad", [{"functions": 1}, {"clean_answers": -1}, {"margin": 0.0}, {"alpha": 1.0}])
+def test_between_two_options_the_same_rate_shows_less_looking() -> None:
+    """Right in .93 of clean pictures: at least (.93 - c) / (1 - c) looked, .925 of 16 and .86 of 2 less the error."""
+    crowd, curve = Crowd(60, 30, originals=200, image_sd=0.5), LogisticDrop(0.93, 0.5)
+    alike = PlannedStudy(crowd, curve=curve, clean_answers=120, margin=0.15, band_margin=0.4)
+    assert alike.chance == 1 / 16 and PlannedStudy.from_dict(alike.to_dict()) == alike
+    of_two = replace(alike, chance=0.5)
+    many, few = (estimate_power(one, 0.0, runs=6) for one in (alike, of_two))
+    assert many.equivalent > 0.5 and few.equivalent < many.equivalent
+    assert many.difference_error == few.difference_error, "the same answers"
+    stored = {name: value for name, value in alike.to_dict().items() if name != "chance"}
+    assert PlannedStudy.from_dict(stored) == alike, "plans of earlier versions are of the product's labels"
+
+
+def test_the_believed_curve_falls_to_the_chance_of_the_product_s_labels() -> None:
+    assert LogisticDrop().lower == 1 / 16 and LogisticDrop(lower=0.1).lower == 0.1
+
+
+@pytest.mark.parametrize(
+    "bad", [{"chance": 0.93}, {"chance": 0.0}, {"functions": 1}, {"clean_answers": -1}, {"margin": 0.0}, {"alpha": 1.0}]
+)
 def test_impossible_plans_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
         replace(SMALL, **bad)
