@@ -20,7 +20,7 @@ from pydantic import (
 
 from analysis.errors import InvalidInput
 from analysis.file_names import slug_of
-from analysis.labels.files import default_labels
+from analysis.labels.files import default_labels, shipped, shipped_names
 from analysis.study.analysis_plan import AnalysisPlan
 from analysis.study.base import Context, InForm, Must, Names, Spec, earlier, refusal, refused
 from analysis.study.design import DesignConfig, DiscriminationDesign
@@ -183,6 +183,13 @@ class StudyConfiguration(Spec):
     analysis: Annotated[
         AnalysisPlan, Field(description="decided before anybody looks, and part of the frozen plan")
     ] = AnalysisPlan()
+    labels: Annotated[
+        _Slug,
+        Field(
+            description="name of the labels that people choose among, shipped or of the installation: with it, "
+            "`[wanted]` is checked against these; those of the stimulus set if left out"
+        ),
+    ] = ""
     wanted: Annotated[
         dict[str, Wording],
         Field(description="validation: a `definition` and a `link` of the study's own, by category"),
@@ -232,11 +239,22 @@ class StudyConfiguration(Spec):
             raise refusal("{place} names a picture twice.")
         return names
 
+    @field_validator("labels")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        if name != slug_of(name):
+            raise refusal(f"{{place}} takes lower-case letters, digits and hyphens, not {name!r}.")
+        return name
+
     @field_validator("wanted")
     @classmethod
-    def _of_the_categories(cls, words: dict[str, Wording]) -> dict[str, Wording]:
+    def _of_the_labels(cls, words: dict[str, Wording], info: ValidationInfo[Context]) -> dict[str, Wording]:
+        named = info.data.get("labels", "")
+        if named and named not in shipped_names():
+            # Labels of an installation are known to it alone.
+            return words
+        labels = shipped(named) if named else default_labels()
         for category in words:
-            labels = default_labels()
             if category not in labels:
                 raise refusal(f"[wanted] has no category {category!r}; there are: {', '.join(labels.ids)}.", category)
         return words
@@ -326,7 +344,7 @@ class StudyConfiguration(Spec):
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
         # Studies without them are stored as they were before there were any.
-        for table in ("ethics", "setup", "ending"):
+        for table in ("ethics", "setup", "ending", "labels"):
             if not values[table]:
                 del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept
