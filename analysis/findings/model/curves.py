@@ -11,6 +11,7 @@ from analysis.curves.config import AnchorKind
 from analysis.entry import Entry
 from analysis.figures.performance import BandKind, CurveBand
 from analysis.findings.model.entry import HUMANS, CurveName, Interval, Numbers, Pair, Property, Twin
+from analysis.similarity.alternatives import above_chance, d_prime_among
 from analysis.study.analysis_plan import LEVEL, ObserverModel
 from analysis.study.design import DiscriminationForm
 
@@ -198,6 +199,22 @@ class Curve(CurveName):
     def chance(self) -> float:
         """Share right of a guess, in (0, 1)."""
         return 1.0 / self.label_space if self.own_chance is None else self.own_chance
+
+    @builtins.property
+    def above_chance(self) -> Numbers:
+        """The curve at the places of its band with chance taken off, `alternatives.above_chance`; for display alone."""
+        return tuple(above_chance(one, self.chance) for one in self.band.estimate)
+
+    @builtins.property
+    def d_prime(self) -> Numbers | None:
+        """The curve as d' among the alternatives, `alternatives.d_prime_among`; for display alone.
+
+        None where chance is not one of a whole number: trials offered different numbers of labels.
+        """
+        alternatives = round(1.0 / self.chance)
+        if abs(1.0 / self.chance - alternatives) > 1e-9:
+            return None
+        return tuple(d_prime_among(one, alternatives) for one in self.band.estimate)
 
     @builtins.property
     def below_chance(self) -> Interval | None:
