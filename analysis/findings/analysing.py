@@ -24,6 +24,7 @@ from analysis.findings.curve_entries import curve_entries, guessing_notes, reach
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.factors import factor_entries
 from analysis.findings.fits import FitSettings, Report, Steps, StudyCurves, fit_study
+from analysis.findings.groups import group_entries
 from analysis.findings.leaderboard import difficulty_entries, leaderboard_entries
 from analysis.findings.levels import level_entries
 from analysis.findings.lists import check_lists, with_truth_of
@@ -155,9 +156,11 @@ def analyse(
         added["sessions"] = SessionCounts.model_validate(sessions)
     if session_table is not None:
         added["flow"] = inclusion_flow(session_table)
+    people, (networks, _) = read_trials(tables.trials), _predictions_of(tables)
+    groups = group_entries(people, networks, labels, level=settings.level)
+    if groups:
+        added["groups"] = tuple(groups)
     if factors:
-        networks, _ = _predictions_of(tables)
-        people = read_trials(tables.trials)
         added["factors"] = tuple(factor_entries(tables.trials, people, networks, factors, level=settings.level))
     found = _findings(study, tables, origins, labels, settings, executor, Steps(report)).model_copy(update=added)
     return found.model_copy(update={"crowd": found.crowd_of(people_asked(tables.trials, tables.discrimination))})

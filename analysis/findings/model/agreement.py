@@ -186,6 +186,25 @@ class FactorAccuracy(Entry):
     interval: Interval
 
 
+class GroupAccuracy(Entry):
+    """How often answers lie in the group of the picture, by one partition of the labels."""
+
+    partition: str
+    population: str
+    corruption: str
+    n: int
+    #: share right
+    accuracy: float
+    #: share in the picture's group, right ones among them
+    within: float
+    interval: Interval
+    #: wrong answers that name a label in a group, and those of them in the picture's
+    wrong: int
+    wrong_within: int
+    #: share within of whoever guesses among all labels; None where trials have options of their own
+    chance: float | None
+
+
 class Difficulty(Entry):
     """A classifier beside people on the pictures that other people find about as hard."""
 

@@ -16,6 +16,7 @@ from analysis.findings.model.agreement import (
     Difficulty,
     ErrorConsistency,
     FactorAccuracy,
+    GroupAccuracy,
     HumanAccuracy,
     Observer,
     Participant,
@@ -78,6 +79,8 @@ class Findings(Entry):
     shape_bias: tuple[ShapeBias, ...] = ()
     #: of the factors of pictures that were asked for
     factors: tuple[FactorAccuracy, ...] = ()
+    #: of labels other than the product's own, where these have partitions
+    groups: tuple[GroupAccuracy, ...] = ()
     confusion: tuple[Confusion, ...] = ()
     response_times: tuple[ResponseTimes, ...] = ()
     participants: tuple[Participant, ...] = ()
