@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analysis.claims.curves import BANDS, MEAN_OVER, below_chance_sentence, category_gaps_sentence
 from analysis.figures.performance import PlottedCurve, condition_figure, curve_figure
@@ -65,7 +65,7 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
         return _conditions(findings)
     observers = observers_of(findings)
     curves = curves_of(findings, name)
-    chance = max((curve.chance for curve in curves), default=default_labels().chance)
+    chance = _chance(findings, curves)
     return curve_figure(
         [_plotted(curve, observers[curve.population]) for curve in curves],
         title=f"{name.label.capitalize()}: {name.measure}",
@@ -73,6 +73,12 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
         chance=chance if name.measure == "accuracy" else None,
         x_label=axis_label(findings, name.corruption),
     )
+
+
+def _chance(findings: Findings, curves: Sequence[Curve]) -> float:
+    """Share right of whoever guesses: the largest of these curves, or of the labels where there is no curve."""
+    of_labels = 1 / findings.labels.n if findings.labels else default_labels().chance
+    return max((curve.chance for curve in curves), default=of_labels)
 
 
 def sheet_names(findings: Findings) -> list[str]:
@@ -264,7 +270,12 @@ def _conditions(findings: Findings) -> Figure:
     ]
     if means:
         series.insert(0, (observers[HUMANS], {name: (rate, answers[name]) for name, rate in means.items()}))
-    return condition_figure(series, conditions=conditions_of(findings), title="Accuracy by condition", chance=1 / 16)
+    return condition_figure(
+        series,
+        conditions=conditions_of(findings),
+        title="Accuracy by condition",
+        chance=_chance(findings, findings.human_curves),
+    )
 
 
 #: The row of which the headline speaks: each person counts once, whatever they answered.
