@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from analysis.errors import InvalidInput
 from analysis.findings.analysing import analyse
 from analysis.findings.model.people import Settings
+from analysis.labels.files import read_labels_file
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import SESSIONS
 from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 #: What was computed how, beside the tables of an export.
 DESCRIPTION = "analysis.json"
 FINDINGS = "findings.json"
+#: The labels, where they are not those that the analysis takes unasked.
+LABELS = "labels.toml"
 #: Largest difference between numbers computed on different platforms.
 TOLERANCE = 1e-9
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow")
@@ -121,6 +124,7 @@ def analyse_export(folder: Path, **changes: JsonValue) -> dict[str, JsonValue]:
         trials,
         _read(folder, PREDICTIONS),
         settings,
+        labels=read_labels_file(folder / LABELS) if (folder / LABELS).is_file() else None,
         study=study,
         sessions=description.get("sessions"),
         session_table=_read(folder, SESSIONS),

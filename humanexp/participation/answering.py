@@ -213,7 +213,7 @@ def store_response(
             if not moved and any((_was_set_back(course, trial, now), is_restored(trial))):
                 moved = _advance(claim, lease, course, trial, now)
             if moved:
-                correct = trial.task.judge(response, trial.correct_response)
+                correct = trial.judge(response)
                 aside = is_set_aside(record) if trial.task.is_timed else None
                 Response.objects.create(
                     session_id=course.session_id,

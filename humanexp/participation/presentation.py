@@ -96,6 +96,14 @@ class PlannedTrial:
     pictures: tuple[Picture, ...]
     #: seconds that all trials of its block take at least, up to the end of this one's pictures
     not_before_s: float
+    #: labels that are right, where there are several; empty: `correct_response` alone
+    accepted: tuple[str, ...] = ()
+
+    def judge(self, response: str) -> bool | None:
+        """Whether an answer is right; None where nobody knows the right one. No answer in time is wrong."""
+        if self.accepted and self.task.is_of_labels:
+            return response in self.accepted
+        return response == self.correct_response if self.correct_response else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +152,9 @@ class Course:
         return position < len(self.trials) and self.blocks[self.trials[position].block]["first"] == position
 
 
+_ACCEPTED = "stimulus__source_image__accepted"
+
+
 @lru_cache(maxsize=KEPT)
 def course_of(claim: SessionClaim) -> Course:
     """The course of the token's session.
@@ -154,17 +165,23 @@ def course_of(claim: SessionClaim) -> Course:
     study = session.study
     protocol = ProtocolConfig.from_dict(study.protocol.configuration) if study.protocol else None
     rows = Trial.objects.filter(session=session).order_by("position")
-    columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted")
+    columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted", _ACCEPTED)
     trials: list[PlannedTrial] = []
     shown = [f"{name}__{part}" for name in answers.PICTURES for part in Picture._fields]
     for row in rows.values_list(*columns, *shown):
-        (pk, position, block, name, correct, mask_seed, wanted), parts = row[: len(columns)], row[len(columns) :]
+        (pk, position, block, name, correct, mask_seed, wanted, accepted), parts = (
+            row[: len(columns)],
+            row[len(columns) :],
+        )
         task = TASKS[name]
         before = trials[-1].not_before_s if trials and trials[-1].block == block else 0.0
         triples = zip(parts[0::3], parts[1::3], parts[2::3], strict=True)
         pictures = tuple(Picture(*triple) for triple in triples if triple[0] is not None)[: task.showings]
         least = least_s(task, protocol)
-        trials.append(PlannedTrial(pk, position, block, task, correct, mask_seed, wanted, pictures, before + least))
+        least += before
+        trials.append(
+            PlannedTrial(pk, position, block, task, correct, mask_seed, wanted, pictures, least, tuple(accepted))
+        )
     return Course(
         session_id=session.pk,
         is_scripted=session.is_scripted,

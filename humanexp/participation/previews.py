@@ -136,7 +136,7 @@ def store_response(
     check_answer(course, trial, response, simulated)
     if position > cursor:
         raise OutOfOrder(fields={"cursor": str(cursor)})
-    correct, is_new = trial.task.judge(response, trial.correct_response), cursor == position
+    correct, is_new = trial.judge(response), cursor == position
     if is_new:
         cursor = _go_on(preview, course, trial, correct)
     return answer_of(course, trial, response, correct, cursor=cursor, is_new=is_new)

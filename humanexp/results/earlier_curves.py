@@ -69,8 +69,11 @@ def _mean_curves(found: Study, study: Study) -> list[EarlierLine]:
     if run is None or wanted is None or not wanted.corruptions:
         return []
     by_population: dict[str, list[Curve]] = {}
+    if found.space.identity != study.space.identity:
+        return []
     for curve in selectors.findings(run).curves:
-        is_alike = curve.property == "accuracy" and curve.abscissa == "visual_change" and curve.label_space == 16
+        is_alike = curve.property == "accuracy" and curve.abscissa == "visual_change"
+        is_alike = is_alike and curve.chance == study.space.chance
         if is_alike and curve.corruption in wanted.corruptions:
             by_population.setdefault(curve.population, []).append(curve)
     whole = {name: own for name, own in by_population.items() if len(own) == len(wanted.corruptions)}

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from analysis.findings.model.entry import N_BOOTSTRAP
 from analysis.findings.model.findings import Findings
+from analysis.labels.files import default_labels, labels_to_toml
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import CLOSING, SESSIONS, SETUP, coarse_trials
 from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, stimuli_table
@@ -53,6 +54,8 @@ WITHDRAWN = "sessions_withdrawn_since"
 TRIAL_FILES = "model-vs-human"
 #: Folder of the scripts that fit a mixed model to the answers, in R and in Python.
 MIXED_MODEL = "mixed-model"
+#: `analysis.findings.reproduction.LABELS`, which is heavy to import.
+LABELS = "labels.toml"
 #: For readers' own environments (R with lme4, Python with bambi): copied, never imported; each names what it needs.
 MIXED_MODEL_SCRIPTS = tuple(
     Path(__file__).resolve().parent / "mixed_models" / f"mixed_model.{suffix}" for suffix in ("R", "py")
@@ -101,7 +104,8 @@ def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterato
             yield path, schema
     others = (
         *_trial_files(study, folder),
-        *_mixed_model(folder),
+        *_mixed_model(folder, len(study.space)),
+        *_labels(study, folder),
         *_findings(study, folder, beside),
         *_coverage(study, folder),
         *_certificate(study, folder),
@@ -139,11 +143,20 @@ def _trial_files(study: Study, folder: Path) -> list[Path]:
     return files.paths
 
 
-def _mixed_model(folder: Path) -> Iterator[Path]:
-    """Scripts that read the exported trials with lme4 and with bambi."""
+def _mixed_model(folder: Path, choices: int) -> Iterator[Path]:
+    """Scripts that read the exported trials with lme4 and with bambi, for so many choices a trial."""
     (folder / MIXED_MODEL).mkdir(exist_ok=True)
     for script in MIXED_MODEL_SCRIPTS:
-        yield _written(folder / MIXED_MODEL / script.name, script.read_text(encoding="utf-8"))
+        text = script.read_text(encoding="utf-8")
+        for written in ("CHOICES = {}", "CHOICES <- {}", "g = 1 / {}"):
+            text = text.replace(written.format(16), written.format(choices))
+        yield _written(folder / MIXED_MODEL / script.name, text)
+
+
+def _labels(study: Study, folder: Path) -> Iterator[Path]:
+    """The labels among which people and networks answered, where they are not those that the analysis takes unasked."""
+    if study.space is not default_labels():
+        yield _written(folder / LABELS, labels_to_toml(study.space))
 
 
 def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator[Path]:
@@ -191,6 +204,8 @@ def _readme(study: Study) -> str:
     run = latest_run(study)
     withdrawn = withdrawn_since(run) if run is not None else 0
     since = f"\n\n{FINDINGS}: {withdrawn_sentence(withdrawn)} The tables are without them." if withdrawn else ""
+    labels = f"\n| {LABELS} | the {len(study.space)} labels among which people and networks answered |"
+    labels = labels if study.space is not default_labels() else ""
     return f"""# {study.title}
 
 Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
@@ -204,7 +219,7 @@ Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
 | {FINDINGS} | every number of the dashboard, unrounded |
 | {SHEET}-accuracy.pdf, {SHEET}-consistency.pdf | the curves of all corruptions, a panel each |
 | {TRIAL_FILES}/ | the same answers as the model-vs-human toolbox reads them, a folder a corruption |
-| {MIXED_MODEL}/ | the answers as a mixed model with crossed random effects: a script for lme4, one for bambi |
+| {MIXED_MODEL}/ | the answers as a mixed model with crossed random effects: a script for lme4, one for bambi |{labels}
 | {COVERAGE}, {CERTIFICATE} | where in the range of visual change the stimuli lie; how they were timed |
 
 In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
@@ -215,8 +230,8 @@ Every number again, with Python 3.11, numpy, scipy, pandas, pyarrow and pydantic
 
 On the platform of the export the result is identical, elsewhere within 1e-9.
 
-The same answers with person, category and original as random effects and a guess rate of 1/16, with R and lme4, or with
-Python and bambi:
+The same answers with person, category and original as random effects and a guess rate of 1/{len(study.space)}, with R
+and lme4, or with Python and bambi:
 
     Rscript {MIXED_MODEL}/mixed_model.R
     python {MIXED_MODEL}/mixed_model.py{since}

@@ -104,7 +104,7 @@ def predictions_of(study: Study) -> pd.DataFrame:
         named = zip(trials["participant"], chosen, strict=True)
         published = PREDICTIONS.frame(
             {str(column): cell for column, cell in row.items()}
-            | {"classifier": name, "confidence": None, "label_space": 16}
+            | {"classifier": name, "confidence": None, "label_space": len(study.space)}
             for name, row in named
         )
         return _with_evaluated(study, published)

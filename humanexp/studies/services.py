@@ -13,6 +13,7 @@ from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.languages import languages
 from humanexp.core.models import User, record
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.labels import space_named
 from humanexp.studies import permissions
 from humanexp.studies.models import STUDY_TRANSITIONS, Action, Origin, Protocol, Study, StudyFamily, StudyState
 from humanexp.studies.permissions import studies_with
@@ -182,6 +183,13 @@ def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, obj
 
 def _with_labels(configuration: StudyConfiguration, space: LabelSpace) -> tuple[StudyConfiguration, list[str]]:
     """The study as people can take it with these labels: more of them take longer to look through."""
+    named = configuration.labels and space_named(configuration.labels)
+    if named and named.identity != space.identity:
+        raise _refused(
+            "labels",
+            f"The study is about the labels {named.name}, and the pictures of {configuration.stimuli} are called by "
+            f"those of {space.name}, which mean something else: name another stimulus set, or these labels.",
+        )
     if not configuration.design.main_trials:
         return configuration, []
     if len(space) > MOST_FOR_PEOPLE:

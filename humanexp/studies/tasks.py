@@ -84,10 +84,6 @@ class Task:
         """Columns of the grid, where the labels state a grid; None: as square as can be."""
         return max(map(len, space.grid), default=None) if self.is_of_labels else None
 
-    def judge(self, response: str, correct_response: str) -> bool | None:
-        """Whether an answer is right; None where nobody knows the right one. No answer in time is wrong."""
-        return response == correct_response if correct_response else None
-
 
 CATEGORISATION = Task(
     name="categorisation",

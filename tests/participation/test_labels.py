@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.utils import translation
 
-from analysis.labels.files import labels_of_words, shipped
+from analysis.findings.reproduction import analyse_export
+from analysis.labels.files import labels_of_words, read_labels_file, shipped
 from analysis.labels.space import Label, LabelSpace
 from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InputRefused
+from humanexp.participation.answers import session_rows
 from humanexp.participation.models import Response, Session, Trial
-from humanexp.results.selectors import findings as findings_of
+from humanexp.results.exports import export_study
+from humanexp.results.selectors import findings as findings_of, findings_json
 from humanexp.results.services import run_analysis
 from humanexp.screening.services import judge_session
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import TruePicture, personas
+from humanexp.stimuli.models import SourceImage
 from humanexp.stimuli.services.label_sets import label_set_named, store_labels
 from humanexp.studies.services import create_study
 from humanexp.studies.tasks import question
@@ -111,6 +116,15 @@ def test_people_choose_among_at_most_thirty_labels() -> None:
         create_study(configuration=configuration(protocol=PROTOCOL, design=DESIGN))
 
 
+def test_a_study_of_other_labels_than_its_pictures_is_refused() -> None:
+    study_of(digits())
+    with pytest.raises(
+        InputRefused, match="about the labels cifar10, and the pictures of pictures are called by those of"
+    ):
+        create_study(configuration=configuration(slug="other", protocol=PROTOCOL, design=DESIGN, labels="cifar10"))
+    create_study(configuration=configuration(slug="same", protocol=PROTOCOL, design=DESIGN, labels="mnist"))
+
+
 def test_more_labels_than_sixteen_take_longer_and_are_said_to_be_untried() -> None:
     study = study_of(thirty())
     stored = StudyConfiguration.from_dict(study.configuration)
@@ -135,3 +149,27 @@ def test_scripted_participants_answer_among_the_labels(name: str) -> None:
     picture = TruePicture(original="apfel-1", category="apfel", corruption="none", visual_change=0.0)
     answers = {persona.answer([picture], participant="P", position=n).response for n in range(40)}
     assert answers <= {*germans().responses}
+
+
+def test_every_accepted_label_is_right_and_stands_in_the_table(client: Client) -> None:
+    study = study_of(digits())
+    SourceImage.objects.update(accepted=["1", "7"], competing="4")
+    session = new_session(study)
+    tab = Tab(client, session)
+    tab.take_lease()
+    told = {one: tab.answer(n, one).json()["feedback"]["correct"] for n, one in enumerate(("1", "7", "4", "0"))}
+    assert told == {"1": True, "7": True, "4": False, "0": False}
+    row = session_rows(session)[0]
+    assert (row["accepted_labels"], row["competing"], row["correct"]) == ("1 7", "4", True)
+
+
+def test_an_export_carries_the_labels_and_their_number(client: Client, tmp_path: Path) -> None:
+    session = answered(client, germans())
+    folder, run = tmp_path / "export", run_analysis(study=session.study, n_bootstrap=20)
+    export_study(session.study, folder)
+    stored, again = findings_json(run), analyse_export(folder)
+    assert again["labels"] == stored["labels"]
+    assert again["curves"] == stored["curves"]
+    assert read_labels_file(folder / "labels.toml").identity == germans().identity
+    assert "CHOICES = 5" in (folder / "mixed-model" / "mixed_model.py").read_text(encoding="utf-8")
+    assert "guess rate of 1/5" in (folder / "README.md").read_text(encoding="utf-8")
