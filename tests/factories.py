@@ -92,11 +92,14 @@ def make_stimulus_set(
             sha256=hashlib.sha256(f"{name}/{category}-{number}".encode()).hexdigest(),
         )
         for category in source.space.ids
-        for number in range(per_category)
+        # As many pictures as there would be of 16 labels, where the suite runs with others.
+        for number in range(per_category if labels else -(-16 * per_category // len(source.space)))
     )
     rows = [("none", image, 0.0) for image in images]
+    # Through all originals, whatever their number.
+    step = next(n for n in (7, 11) if len(images) % n)
     for function in functions:
-        rows += [(function, images[(7 * k) % len(images)], (k + 0.5) / per_function) for k in range(per_function)]
+        rows += [(function, images[(step * k) % len(images)], (k + 0.5) / per_function) for k in range(per_function)]
     rows += [(function, image, 0.6) for function in plain for image in images]
     made = []
     for number, (corruption, image, change) in enumerate(rows):
@@ -120,7 +123,8 @@ def make_stimulus_set(
 
 
 #: Shape and texture of the cue conflicts that `add_sentinels` brings.
-PAIRS = tuple((default_labels().ids[k % 16], default_labels().ids[(k + 1 + k // 16) % 16]) for k in range(48))
+_IDS = default_labels().ids
+PAIRS = tuple((_IDS[k % len(_IDS)], _IDS[(k + 1 + k // len(_IDS)) % len(_IDS)]) for k in range(3 * len(_IDS)))
 
 
 def add_sentinels(

@@ -89,7 +89,7 @@ def make_study(by: User | None = None, slug: str = "blur", stimulus_set: Stimulu
         for position, stimulus in enumerate(shown):
             category = stimulus.source_image.category
             right = bool(rng.random() < human_rate(stimulus.visual_change))
-            other = default_labels().ids[(default_labels().ids.index(category) + 1) % 16]
+            other = default_labels().ids[(default_labels().ids.index(category) + 1) % len(default_labels())]
             trial = Trial(
                 session=session,
                 position=position,
@@ -136,7 +136,7 @@ def make_predictions(study: Study, name: str = "tiny net", *, loses_from: float 
                 "visual_change": stimulus.visual_change,
                 "response": category
                 if right
-                else default_labels().ids[(default_labels().ids.index(category) + 3) % 16],
+                else default_labels().ids[(default_labels().ids.index(category) + 3) % len(default_labels())],
                 "correct": right,
                 "confidence": 0.5,
                 "label_space": 16,

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("unhurried")
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
 
 
-def ask(wanted, wording):
+def ask(wanted, wording, space):
     return {"wanted": wanted, "label": "Toy", "definition": "", "link": "", "questions": ["Is it?", "Really?"]}
 
 
