@@ -19,6 +19,7 @@ from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.weights import INSTALL, import_torchvision, refuse_two_sets, untrained
 from analysis.errors import ClassifierUnavailable
 from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 
 #: As a folder of a CLIP network names its weights.
 _WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
@@ -36,8 +37,11 @@ def load(
     allow_download: bool = False,
     labels: tuple[str, ...] | None = None,
     sentence: Callable[[str], str] = prompt,
+    space: LabelSpace | None = None,
 ) -> TorchNetwork:
-    """Load a CLIP network as a classifier of ``labels``, by default those of the product, by a sentence for each.
+    """Load a CLIP network as a classifier by a sentence for each label: ``labels``, or the words of those of ``space``.
+
+    By default the labels are those of the product, each called by its id.
 
     Raises
     ------
@@ -63,8 +67,9 @@ def load(
     inputs = Preprocessing(
         int(size[0] if isinstance(size, list | tuple) else size), tuple(settings["mean"]), tuple(settings["std"])
     )
-    named = labels or default_labels().ids
-    sentences = [sentence(label) for label in named]
+    named = labels or (space or default_labels()).ids
+    words = named if labels or space is None else tuple(space[one].word() for one in named)
+    sentences = [sentence(word) for word in words]
     state = network.state_dict()
     return TorchNetwork(
         name=Path(reference).name if Path(reference).is_dir() else reference,

@@ -9,6 +9,7 @@ import hashlib
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from analysis.classifiers import clip, exported, huggingface, onnx_network, published, recorded
@@ -17,6 +18,7 @@ from analysis.classifiers.networks import Precision, TorchNetwork, check_precisi
 from analysis.classifiers.onnx_network import OnnxNetwork, load_lite
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import ClassifierUnavailable, UnknownName
+from analysis.labels.space import LabelSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class LoadOptions:
         Whether published weights may be fetched from the network.
     labels : tuple of str or None
         Labels of the outputs from a mapping file.
+    space : LabelSpace or None
+        Labels of the pictures; None for the product's default.
     precision : {"float32", "tf32", "float16", "bfloat16"}
         Numbers that a torch network computes with on CUDA.
     """
@@ -42,6 +46,7 @@ class LoadOptions:
     allow_download: bool = False
     labels: tuple[str, ...] | None = None
     precision: Precision = "float32"
+    space: LabelSpace | None = None
 
 
 Loader = Callable[[str, LoadOptions], Classifier | RecordedPredictions]
@@ -77,11 +82,11 @@ SCHEMES: Mapping[str, Loader] = {
     "torchvision": _from_library(published.load_torchvision),
     "timm": _from_library(published.load_timm),
     "hf": _from_library(huggingface.load),
-    "open_clip": _from_library(clip.load),
+    "open_clip": lambda reference, options: _from_library(partial(clip.load, space=options.space))(reference, options),
     "export": _from_file(exported.load),
     "onnx": _from_file(onnx_network.load),
     "python": lambda reference, options: load(reference, device=options.device, allow_code=options.allow_code),
-    "table": lambda reference, options: recorded.load(reference),
+    "table": lambda reference, options: recorded.load(reference, options.space),
 }
 
 
@@ -93,6 +98,7 @@ def load_classifier(
     allow_download: bool = False,
     labels: Path | None = None,
     precision: Precision = "float32",
+    space: LabelSpace | None = None,
 ) -> Classifier | RecordedPredictions:
     """Load a classifier.
 
@@ -113,6 +119,8 @@ def load_classifier(
         Mapping file of a network with its own labels: columns ``label`` and ``category``, one row an output.
     precision : {"float32", "tf32", "float16", "bfloat16"}
         Numbers that a torch network computes with on CUDA: exact float32 unless another precision is asked for.
+    space : LabelSpace, optional
+        Labels that a mapping file and a table of predictions name; by default the product's.
 
     Returns
     -------
@@ -135,8 +143,8 @@ def load_classifier(
             "(for example export:model.pt2)."
         )
     check_precision(precision, device)
-    own = read_labels(labels) if labels else None
-    classifier = SCHEMES[scheme](reference, LoadOptions(device, allow_code, allow_download, own, precision))
+    own = read_labels(labels, space) if labels else None
+    classifier = SCHEMES[scheme](reference, LoadOptions(device, allow_code, allow_download, own, precision, space))
     if precision != "float32" and not isinstance(classifier, TorchNetwork):
         raise ClassifierUnavailable(f"{spec} is no torch network: its precision cannot be set. Leave out {precision}.")
     return classifier

@@ -97,6 +97,8 @@ def load(reference: str, space: LabelSpace | None = None) -> PredictionTable:
 
 #: Problems that are listed; the others are counted.
 MOST_LISTED = 20
+#: Column of exported predictions: the identity of the labels of the pictures.
+_IDENTITY = "labels_identity"
 #: How far the probabilities of a row may sum beside 1.
 _SUM_TOLERANCE = 0.01
 
@@ -211,6 +213,8 @@ def examine_table(
     if missing:
         report.add(_missing_columns(missing, labels, present, space))
         return report
+    if _IDENTITY in present:
+        report.add(_other_identities(frame[_IDENTITY].fillna(""), space))
     text = frame["stimulus"].fillna("")
     report.add(_stimulus_problems(text))
     report.add(_absent_stimuli(set(text.tolist()), stimuli))
@@ -263,12 +267,23 @@ def _missing_columns(
             None,
             "response",
             "The column is missing: add the predicted category, or one column of probabilities for each of the "
-            f"{len(space)} categories or of the 1,000 WordNet ids.",
+            f"{len(space)} {_called(space)} or of the 1,000 WordNet ids.",
         )
         return
     for label in missing:
         if label != "stimulus":
             yield Problem(None, label, f"The column is missing: add the probability of {label}.")
+
+
+def _other_identities(text: pd.Series[Any], space: LabelSpace) -> Iterator[Problem]:
+    """Predictions that were exported with pictures whose labels mean something else."""
+    for position in np.flatnonzero(~text.isin(["", space.identity]).to_numpy(dtype=bool))[:1]:
+        yield Problem(
+            int(position) + 1,
+            _IDENTITY,
+            f"These predictions are among other labels (identity {text.iloc[int(position)][:8]}) than those of the "
+            f"pictures ({space.name}, identity {space.identity[:8]}): take a table of predictions among {space.name}.",
+        )
 
 
 def _stimulus_problems(text: pd.Series[Any]) -> Iterator[Problem]:
@@ -291,10 +306,14 @@ def _absent_stimuli(named: set[str], stimuli: Sequence[str]) -> Iterator[Problem
         )
 
 
+def _called(space: LabelSpace) -> str:
+    return "categories" if space.identity == default_labels().identity else f"labels of {space.name}"
+
+
 def _response_problems(response: pd.Series[Any], space: LabelSpace) -> Iterator[Problem]:
     for position in np.flatnonzero(~response.isin(space.ids).to_numpy(dtype=bool)):
         value = response.iloc[int(position)]
-        said = f"{value!r} is none of the {len(space)} categories" if value else "The cell is empty"
+        said = f"{value!r} is none of the {len(space)} {_called(space)}" if value else "The cell is empty"
         yield Problem(int(position) + 1, "response", f"{said}: write one of {', '.join(space.ids[:16])}.")
 
 

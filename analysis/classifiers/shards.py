@@ -22,7 +22,9 @@ from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import Precision, is_accelerator
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import ClassifierUnavailable, PictureRefused
-from analysis.labels.mapping import Answering, Decisions, Rule
+from analysis.labels.files import read_space
+from analysis.labels.mapping import Answering, Decide, Decisions, Rule
+from analysis.labels.space import LabelSpace
 
 #: Stimuli a shard holds: what is lost when the process is killed.
 SHARD_STIMULI = 512
@@ -41,6 +43,8 @@ class Asked:
         Of the classifier as it was first loaded; a process that finds another one does not predict.
     labels : str
         Path of a mapping file; empty for none.
+    space : str
+        Labels of the pictures as a TOML file, which any process reads; empty for the product's default.
     own_labels : bool
         Decide among the classifier's own labels instead of those of the pictures.
     """
@@ -48,6 +52,8 @@ class Asked:
     spec: str
     device: str = "cpu"
     rule: Rule = "mean"
+    decide: Decide = "among"
+    space: str = ""
     own_labels: bool = False
     labels: str = ""
     allow_code: bool = False
@@ -58,7 +64,11 @@ class Asked:
     @property
     def how(self) -> Answering:
         """How its outputs become answers."""
-        return Answering(rule=self.rule, own_labels=self.own_labels)
+        return Answering(self._labels, self.rule, self.decide, self.own_labels)
+
+    @property
+    def _labels(self) -> LabelSpace | None:
+        return read_space(self.space)
 
     def load(self) -> Classifier | RecordedPredictions:
         """Load the classifier; errors as in `load_classifier`."""
@@ -69,6 +79,7 @@ class Asked:
             allow_download=self.allow_download,
             precision=self.precision,
             labels=Path(self.labels) if self.labels else None,
+            space=self._labels,
         )
 
 
@@ -106,6 +117,8 @@ class PredictionShard:
         if is_accelerator(asked.device):
             # An accelerator sums in another order, and in the precision asked for: a run never mixes such rows.
             digest.update(f"accelerator {asked.precision}".encode())
+        if asked.space or asked.decide != "among":
+            digest.update(f"{asked.how.labels.identity} {asked.decide}".encode())
         for one in self.stimuli:
             digest.update(f"{one.stimulus} {one.category} {one.sha256} {one.visual_change!r}\n".encode())
             if one.enlarged > 1:

@@ -7,7 +7,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,12 @@ def parse_labels(text: str, icon: Callable[[str], str] | None = None) -> LabelSp
 def labels_from_toml(document: str, drawings: Mapping[str, str]) -> LabelSpace:
     """What `labels_to_toml` wrote, with its drawings by name; other icons are the product's."""
     return parse_labels(document, lambda name: drawings.get(name, ""))
+
+
+@lru_cache(maxsize=16)
+def read_space(document: str) -> LabelSpace | None:
+    """Labels without their drawings from a text of `labels_to_toml`, one object a process; None for an empty text."""
+    return labels_from_toml(document, {}) if document else None
 
 
 def labels_of_words(name: str, words: Iterable[str], language: str = "en") -> LabelSpace:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.tables.schema import Column, TableSchema
 
 STIMULI = TableSchema(
@@ -87,6 +89,35 @@ PREDICTIONS = TableSchema(
             maximum=1,
         ),
         Column(name="label_space", kind="integer", description="number of labels the classifier chose from", minimum=2),
+    ),
+)
+
+#: As they are exported: with how the classifier decided, where it was asked here.
+EXPORTED_PREDICTIONS = replace(
+    PREDICTIONS,
+    columns=(
+        *PREDICTIONS.columns,
+        Column(
+            name="rule",
+            kind="text",
+            description="how the outputs that stand for a label became its score: mean, sum or max",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="decide",
+            kind="text",
+            description="among: the labels' outputs competed; open: all; own: the classifier's own labels",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="labels_identity",
+            kind="text",
+            description="SHA-256 of ids and groups of the pictures' labels",
+            nullable=True,
+            optional=True,
+        ),
     ),
 )
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 from analysis.classifiers.networks import Precision
 from analysis.classifiers.shards import Asked
+from analysis.labels.mapping import Decide, Rule
 from analysis.observers.questions import AskPlan
 from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
@@ -23,7 +24,8 @@ def evaluate(
     evaluation_id: int,
     spec: str,
     device: str = "cpu",
-    rule: Literal["mean", "sum", "max"] = "mean",
+    rule: Rule = "mean",
+    decide: Decide = "among",
     own_labels: bool = False,
     labels: str = "",
     allow_code: bool = False,
@@ -31,9 +33,9 @@ def evaluate(
     precision: Precision = "float32",
 ) -> dict[str, Any]:
     """Classify every stimulus of the set in batches; what an earlier attempt finished is not done again."""
-    run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
+    run = EvaluationRun.objects.select_related("stimulus_set__source_set__labels").get(pk=evaluation_id)
     asked = Asked(
-        spec, device=device, rule=rule, own_labels=own_labels, labels=labels, allow_code=allow_code,
+        spec, device=device, rule=rule, decide=decide, own_labels=own_labels, labels=labels, allow_code=allow_code,
         allow_download=allow_download, precision=precision,
     )  # fmt: skip
     predict_stimulus_set([(run, asked)], progress)
@@ -46,7 +48,8 @@ def evaluate_together(
     *,
     evaluations: list[dict[str, Any]],
     device: str = "cpu",
-    rule: Literal["mean", "sum", "max"] = "mean",
+    rule: Rule = "mean",
+    decide: Decide = "among",
     own_labels: bool = False,
     labels: str = "",
     allow_code: bool = False,
@@ -54,13 +57,15 @@ def evaluate_together(
     precision: Precision = "float32",
 ) -> dict[str, Any]:
     """Classify every stimulus of the set by several networks, each picture read once."""
-    runs = EvaluationRun.objects.select_related("stimulus_set").in_bulk([one["evaluation_id"] for one in evaluations])
+    runs = EvaluationRun.objects.select_related("stimulus_set__source_set__labels").in_bulk(
+        [one["evaluation_id"] for one in evaluations]
+    )
     wanted = [
         (
             runs[one["evaluation_id"]],
             Asked(
-                one["spec"], device=device, rule=rule, own_labels=own_labels, labels=labels, allow_code=allow_code,
-                allow_download=allow_download, precision=precision,
+                one["spec"], device=device, rule=rule, decide=decide, own_labels=own_labels, labels=labels,
+                allow_code=allow_code, allow_download=allow_download, precision=precision,
             ),
         )
         for one in evaluations
@@ -82,7 +87,7 @@ def ask(
     precision: Precision = "float32",
 ) -> dict[str, Any]:
     """Ask a model in words about every stimulus of the set; what an earlier attempt was told is not asked again."""
-    run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
+    run = EvaluationRun.objects.select_related("stimulus_set__source_set__labels").get(pk=evaluation_id)
     questions = AskPlan(**{**plan, "wordings": tuple(plan["wordings"])})
     decoding = Decoding(temperature=temperature, device=device, precision=precision)
     ask_about_set(run, spec, questions, Caps(**caps), decoding, progress)

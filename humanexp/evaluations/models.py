@@ -18,14 +18,19 @@ class EvaluationRun(Owned):
     #: adapter string, e.g. "timm:resnet50"
     spec = models.CharField(max_length=300)
     device = models.CharField(max_length=20, default="cpu")
-    #: how a finer label space became 16 categories: mean, sum or max
+    #: how the outputs that stand for a label became its score: mean, sum or max
     rule = models.CharField(max_length=8, default="mean")
+    #: among: the labels' outputs compete alone; open: outputs that stand for no label compete as well
+    decide = models.CharField(max_length=8, default="among")
+    #: digest of `LabelSpace.identity` of the pictures' labels; empty of predictions from before it was recorded
+    labels_identity = models.CharField(max_length=64, blank=True)
     #: decided among the classifier's own labels, e.g. 1,000-way
     own_labels = models.BooleanField(default=False)
     #: mapping file of a network with its own labels
     labels_file = models.CharField(max_length=300, blank=True)
     #: digest of the weights that were used
     classifier_digest = models.CharField(max_length=64, blank=True)
+    #: number of labels that it chose from
     label_space = models.PositiveIntegerField(default=16)
     preprocessing = models.CharField(max_length=300, blank=True)
     #: of torch and the other libraries that had a part in it, and the precision

@@ -21,7 +21,6 @@ from analysis.classifiers import onnx_network
 from analysis.classifiers.onnx_network import is_installed
 from analysis.classifiers.published import PAPER_MODELS
 from analysis.errors import AnalysisError
-from analysis.labels.files import default_labels
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.middleware import takes_uploads
 from humanexp.core.selectors import user_of
@@ -35,6 +34,7 @@ from humanexp.evaluations.specs import shelf_specs, shown
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for, newest_by_subject, partial_context
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.labels import label_choices, space_named
 from humanexp.stimuli.selectors.sources import source_set_by_name
 
 #: Quantities of the table before and after, in the order of its columns.
@@ -142,11 +142,19 @@ class EvaluateForm(_SetForm):
         help_text="A published network by name, such as timm:resnet50.a1_in1k, or a file of the server's shelf.",
     )
     rule = forms.ChoiceField(
-        label="From 1,000 classes to 16 categories",
+        label="From outputs to labels",
         choices=[
-            ("mean", "mean probability of a category's classes (published)"),
+            ("mean", "mean probability of the outputs that stand for a label (published)"),
             ("sum", "sum of the probabilities"),
             ("max", "largest probability"),
+        ],
+    )
+    decide = forms.ChoiceField(
+        label="Which outputs compete",
+        required=False,
+        choices=[
+            ("among", "those that stand for a label of the pictures (published)"),
+            ("open", "all; where one wins that stands for no label, the answer is wrong"),
         ],
     )
     device = forms.ChoiceField(label="Computes on", choices=[("cpu", "processor"), ("cuda", "CUDA device")])
@@ -163,7 +171,7 @@ class EvaluateForm(_SetForm):
     allow_download = forms.BooleanField(
         label="Fetch published weights from the network if they are not on this machine", required=False
     )
-    field_order = ("spec", "stimulus_set", "name", "rule", "device", "precision", "allow_download")
+    field_order = ("spec", "stimulus_set", "name", "rule", "decide", "device", "precision", "allow_download")
 
     def known(self) -> list[str]:
         """Networks that are offered while typing."""
@@ -173,7 +181,8 @@ class EvaluateForm(_SetForm):
     def asked(self) -> dict[str, Any]:
         """As `services.evaluate` takes it, from a valid form. A processor computes in float32 in any case."""
         given = dict(self.cleaned_data)
-        how = {name: given.pop(name) for name in ("rule", "device", "precision", "allow_download")}
+        how = {name: given.pop(name) for name in ("rule", "decide", "device", "precision", "allow_download")}
+        how["decide"] = how["decide"] or "among"
         how["precision"] = how["precision"] if how["precision"] and how["device"] != "cpu" else "float32"
         return {**given, "how": How(**how)}
 
@@ -204,9 +213,14 @@ class ModelForm(forms.Form):
         label="Its labels",
         choices=[
             ("imagenet", "ImageNet's 1,000 classes, in their usual order"),
-            ("categories", "the 16 categories, in alphabetical order"),
+            ("categories", "the labels chosen below, in alphabetical order of their ids"),
             ("own", "its own, by the mapping file below"),
         ],
+    )
+    space = forms.ChoiceField(
+        label="Labels of the pictures",
+        required=False,
+        help_text="What its outputs are called, or what a mapping file may name as their category.",
     )
     mapping = forms.FileField(
         label="Mapping file",
@@ -222,6 +236,12 @@ class ModelForm(forms.Form):
         max_length=80,
         help_text="Of red, green and blue, in the range from 0 to 1.",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choice = self.fields["space"]
+        if isinstance(choice, forms.ChoiceField):
+            choice.choices = list(label_choices().items())
 
     def clean_mean(self) -> list[float]:
         return _three_numbers(self.cleaned_data["mean"])
@@ -240,7 +260,7 @@ class ModelForm(forms.Form):
             self.add_error("mapping", "Its own labels need a mapping file: choose one.")
             return cleaned
         try:
-            cleaned["own"] = list(uploaded_labels(cleaned["mapping"]))
+            cleaned["own"] = list(uploaded_labels(cleaned["mapping"], space_named(cleaned.get("space", ""))))
         except AnalysisError as error:
             self.add_error("mapping", str(error))
         return cleaned
@@ -249,9 +269,9 @@ class ModelForm(forms.Form):
     def asked(self) -> dict[str, Any]:
         """As `shelving.receive` takes it, from a valid form."""
         given = self.cleaned_data
-        labels: Any = {"imagenet": "imagenet", "categories": list(default_labels().ids)}.get(given["labels"]) or given[
-            "own"
-        ]
+        labels: Any = {"imagenet": "imagenet", "own": given.get("own")}.get(given["labels"])
+        if given["labels"] == "categories":
+            labels = list(space_named(given["space"]).ids)
         return {
             "file": given["model"],
             "name": given["name"],
@@ -278,8 +298,8 @@ class TableForm(_SetForm):
         label="Table of predictions",
         widget=forms.FileInput(attrs={"accept": ".csv,.parquet", "data-drop": ""}),
         help_text=(
-            "CSV or Parquet: the column stimulus, and either response (one of the 16 categories) and, if known, "
-            "confidence, or one column of probabilities for each category or WordNet id."
+            "CSV or Parquet: the column stimulus, and either response (the id of a label of the pictures) and, if "
+            "known, confidence, or one column of probabilities for each label or WordNet id."
         ),
     )
     field_order = ("stimulus_set", "table", "name")

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, QuerySet
 
 from analysis.corruptions.registry import NO_CORRUPTION
-from analysis.labels.files import default_labels
 from analysis.tables.stimuli import PREDICTIONS
 from analysis.tables.trials import ANSWERS
-from humanexp.core.errors import existing
+from humanexp.core.errors import Conflict, existing
 from humanexp.core.storage import current_path
 from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.stimuli.models import Stimulus, StimulusSet
@@ -23,7 +23,7 @@ _UNKNOWN = ("table:", "python:")
 
 
 def all_runs() -> QuerySet[EvaluationRun]:
-    return EvaluationRun.objects.select_related("stimulus_set")
+    return EvaluationRun.objects.select_related("stimulus_set__source_set__labels")
 
 
 def completed_runs(stimulus_set: StimulusSet) -> QuerySet[EvaluationRun]:
@@ -31,11 +31,30 @@ def completed_runs(stimulus_set: StimulusSet) -> QuerySet[EvaluationRun]:
 
 
 def predictions_for(stimulus_set: StimulusSet) -> pd.DataFrame:
-    """Predictions of every completed run on this set, columns of the PREDICTIONS schema; empty when there are none."""
+    """Predictions of every completed run on this set, columns of the PREDICTIONS schema; empty when there are none.
+
+    Raises
+    ------
+    Conflict
+        If one was made among labels that mean something else than those of the pictures.
+    """
     import pandas as pd
 
-    frames = [read_predictions(run) for run in completed_runs(stimulus_set)]
+    runs = list(completed_runs(stimulus_set))
+    _check_identity(stimulus_set, runs)
+    frames = [read_predictions(run) for run in runs]
     return pd.concat(frames, ignore_index=True) if frames else PREDICTIONS.frame([])
+
+
+def _check_identity(stimulus_set: StimulusSet, runs: Sequence[EvaluationRun]) -> None:
+    space = stimulus_set.source_set.space
+    other = next((run for run in runs if run.labels_identity not in ("", space.identity)), None)
+    if other is not None:
+        raise Conflict(
+            f"{other.name} answered among other labels (identity {other.labels_identity[:8]}) than those of the "
+            f"pictures {stimulus_set.source_set} ({space.name}, {space.identity[:8]}): evaluate it again, or delete "
+            "its predictions."
+        )
 
 
 def read_predictions(run: EvaluationRun) -> pd.DataFrame:
@@ -43,6 +62,23 @@ def read_predictions(run: EvaluationRun) -> pd.DataFrame:
     import pandas as pd
 
     return pd.read_parquet(current_path(run.predictions_file))
+
+
+@dataclass(frozen=True, slots=True)
+class HowDecided:
+    """How a run decided: "own" where it was among the classifier's own labels."""
+
+    rule: str
+    decide: str
+    labels_identity: str
+
+
+def decisions_on(stimulus_set: StimulusSet) -> dict[str, HowDecided]:
+    """How every completed run on this set decided, by its name."""
+    return {
+        run.name: HowDecided(run.rule, "own" if run.own_labels else run.decide, run.labels_identity)
+        for run in completed_runs(stimulus_set)
+    }
 
 
 def answers_for(stimulus_set: StimulusSet) -> pd.DataFrame | None:
@@ -68,7 +104,8 @@ def guessing(runs: Sequence[EvaluationRun]) -> dict[int, str]:
     for run in judged:
         shown = counted.get(run.stimulus_set_id, 0)
         right = round((run.accuracy_clean or 0.0) * shown)
-        if is_guessing(right, shown, 1.0 / run.label_space if run.own_labels else default_labels().chance):
+        own = run.label_space if run.own_labels else len(run.stimulus_set.source_set.space)
+        if is_guessing(right, shown, 1.0 / own):
             found[run.pk] = guessing_words(run.name, right, shown)
     return found
 

@@ -15,10 +15,11 @@ from analysis.findings.model.findings import Findings
 from analysis.labels.files import default_labels, labels_to_toml
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import CLOSING, SESSIONS, SETUP, coarse_trials
-from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, stimuli_table
+from analysis.tables.stimuli import EXPORTED_PREDICTIONS, LEVEL_PREDICTIONS, stimuli_table
 from analysis.tables.trials import ANSWERS, TRIALS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
+from humanexp.evaluations.selectors import decisions_on
 from humanexp.results.charts.curves import sheet_names, sheet_of
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_sentence, withdrawn_since
@@ -118,7 +119,7 @@ def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterato
 def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]]:
     yield TRIALS, map(coarse_trials, trial_chunks(study))
     for schema, frame in (
-        (PREDICTIONS, predictions_of(study)),
+        (EXPORTED_PREDICTIONS, _decided(study, predictions_of(study))),
         (LEVEL_PREDICTIONS, level_predictions_of(study)),
         (ANSWERS, answers_of(study)),
         (SESSIONS, sessions_of(study)),
@@ -130,6 +131,17 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
     if study.stimulus_set is not None and study.stimulus_set.metric != NOT_MEASURED:
         table = stimuli_table(study.stimulus_set.enlarged)
         yield table, (table.frame(chunk) for chunk in batches_of(CHUNK, manifest_rows(study.stimulus_set)))
+
+
+def _decided(study: Study, predictions: pd.DataFrame) -> pd.DataFrame:
+    """Predictions with how each classifier decided; empty cells where its answers came with imported trials."""
+    found = decisions_on(study.stimulus_set) if study.stimulus_set is not None else {}
+    names = predictions["classifier"]
+    columns = {
+        column: names.map({name: getattr(one, column) for name, one in found.items()}).astype("string")
+        for column in ("rule", "decide", "labels_identity")
+    }
+    return predictions.assign(**columns)
 
 
 def _trial_files(study: Study, folder: Path) -> list[Path]:

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
+from analysis.labels.space import LabelSpace
 from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services.label_sets import store_labels
 
 SIZE_PX = 96
 
@@ -22,13 +24,16 @@ def picture_set(
     corruptions: Sequence[str] = ("gaussian_noise",),
     count: int = 10,
     seed: int = 0,
+    space: LabelSpace | None = None,
+    size_px: int = SIZE_PX,
 ) -> StimulusSet:
     """A set with every original clean and `count` noisy pictures a function; one seed gives the same pictures."""
     rng = np.random.default_rng(seed)
     originals = originals or {"cat": 3, "dog": 3}
-    source_set = SourceSet.objects.create(name=name)
+    labels = store_labels(space) if space is not None else None
+    source_set = SourceSet.objects.create(name=name, labels=labels)
     made = StimulusSet.objects.create(
-        name=name, source_set=source_set, corruptions=list(corruptions), count_per_corruption=count, size_px=SIZE_PX,
+        name=name, source_set=source_set, corruptions=list(corruptions), count_per_corruption=count, size_px=size_px,
         metric="vif-1", completed_at=clock.now(),
     )  # fmt: skip
     pictures, levels = [], set()
@@ -38,7 +43,7 @@ def picture_set(
             while level in levels:  # two equal pictures are no two originals
                 level = rng.integers(0, 256)
             levels.add(level)
-            picture = np.full((SIZE_PX, SIZE_PX, 3), level, np.uint8)
+            picture = np.full((size_px, size_px, 3), level, np.uint8)
             file, digest = _written(f"originals/{name}/{category}-{nth}.png", picture)
             image = SourceImage.objects.create(
                 source_set=source_set, key=f"{category}-{nth}", category=category, file=file, sha256=digest,

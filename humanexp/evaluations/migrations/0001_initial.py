@@ -95,6 +95,8 @@ class Migration(migrations.Migration):
                         ("spec", models.CharField(max_length=300)),
                         ("device", models.CharField(default="cpu", max_length=20)),
                         ("rule", models.CharField(default="mean", max_length=8)),
+                        ("decide", models.CharField(default="among", max_length=8)),
+                        ("labels_identity", models.CharField(blank=True, max_length=64)),
                         ("own_labels", models.BooleanField(default=False)),
                         ("labels_file", models.CharField(blank=True, max_length=300)),
                         ("classifier_digest", models.CharField(blank=True, max_length=64)),

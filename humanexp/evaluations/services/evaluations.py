@@ -36,6 +36,7 @@ class How:
 
     device: str = "cpu"
     rule: str = "mean"
+    decide: str = "among"
     own_labels: bool = False
     #: mapping file of networks with their own labels
     labels: Path | None = None
@@ -113,7 +114,7 @@ def evaluate_together(
 def _check(stimulus_set: StimulusSet, how: How) -> None:
     if stimulus_set.completed_at is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} is not complete yet: let its job finish first.")
-    _check_own_labels(stimulus_set, own_labels=how.own_labels)
+    _check_own_labels(stimulus_set, how)
     try:
         check_precision(how.precision, how.device)
     except ClassifierUnavailable as error:
@@ -133,6 +134,7 @@ def _run(
         spec=spec,
         device=how.device,
         rule=how.rule,
+        decide=how.decide,
         own_labels=how.own_labels,
         lab_id=stimulus_set.lab_id,
         created_by=by or owner,
@@ -193,6 +195,7 @@ def complete(*, run: EvaluationRun, joined: Joined, predictions_file: Path, **fa
     file_store.publish(made, *([str(facts["answers_file"])] if facts.get("answers_file") else []))
     EvaluationRun.objects.filter(pk=run.pk).update(
         **{"labels_file": "", "answers_file": "", "asking": {}, "energy": {}, **facts},
+        labels_identity=run.stimulus_set.source_set.space.identity,
         label_space=joined.label_space,
         predictions_file=made,
         predictions_sha256=joined.sha256,
@@ -227,11 +230,20 @@ def check_idle(run: EvaluationRun) -> None:
         raise Conflict(f"{run.name} is being evaluated on {run.stimulus_set} already: wait, or cancel that job.")
 
 
-def _check_own_labels(stimulus_set: StimulusSet, *, own_labels: bool) -> None:
-    nameless = stimulus_set.source_set.images.filter(wnid="").count() if own_labels else 0
+def _check_own_labels(stimulus_set: StimulusSet, how: How) -> None:
+    if not how.own_labels:
+        return
+    if how.decide != "among":
+        raise InvalidRequest(
+            "All outputs compete anyway where a network answers with its own labels: choose its own labels, or the "
+            "open decision.",
+            fields={"decide": "among, with its own labels"},
+        )
+    source_set = stimulus_set.source_set
+    nameless = source_set.images.filter(wnid="").count()
     if nameless:
         raise InvalidRequest(
-            f"{nameless} pictures of {stimulus_set.source_set} have no WordNet id, so an answer among a network's own "
-            "labels cannot be right or wrong: import them from folders named by WordNet id, or decide among the 16 "
-            "categories."
+            f"{nameless} pictures of {source_set} have no WordNet id, so an answer among a network's own labels cannot "
+            "be right or wrong: import them from folders named by WordNet id, or decide among the "
+            f"{len(source_set.space)} labels of {source_set.space.name}."
         )

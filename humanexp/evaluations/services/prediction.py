@@ -25,8 +25,8 @@ from analysis.classifiers.shards import Asked, Joined, PredictionShard, ShownSti
 from analysis.compute import available_cores, executor, run_in_order_of_completion, setting_for
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.generation.originals import prepare_original
-from analysis.labels.files import default_labels
 from analysis.labels.mapping import mapping_of
+from analysis.labels.space import LabelSpace
 from analysis.native_size import USUAL_PX, Enlargement
 from analysis.retraining.energy import Meter
 from humanexp.core import file_store
@@ -65,7 +65,9 @@ class _Pass:
     @property
     def predictions(self) -> Path:
         """File of all of them. What the run holds already stays: the same network may have decided by another rule."""
-        return self.folder / f"predictions-{self.asked.rule}{'-own' if self.asked.own_labels else ''}.parquet"
+        how = self.asked
+        also = "-own" if how.own_labels else "" if how.decide == "among" else f"-{how.decide}"
+        return self.folder / f"predictions-{how.rule}{also}.parquet"
 
 
 def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress: Progress) -> None:
@@ -99,6 +101,8 @@ def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress
 
 
 def _prepared(run: EvaluationRun, asked: Asked) -> _Pass:
+    labels = run.stimulus_set.source_set.labels
+    asked = replace(asked, space=labels.document if labels else "")
     classifier = replace(asked, spec=located(asked.spec)).load()
     asked = replace(asked, digest=classifier.digest)
     folder = media_path(f"{run.folder}/{classifier.digest[:16]}")
@@ -114,6 +118,7 @@ def _complete(one: _Pass, joined: Joined, energy: dict[str, Any]) -> None:
         spec=asked.spec,
         device=asked.device,
         rule=asked.rule,
+        decide=asked.decide,
         own_labels=asked.own_labels,
         labels_file=asked.labels[-300:],
         classifier_digest=asked.digest,
@@ -243,7 +248,7 @@ def rate_originals(
         def told(count: int, before: int = done) -> None:
             progress(before + count, total, "pictures classified")
 
-        parts.append(_rated_part(classifiers, images, shown, folder, told))
+        parts.append(_rated_part(classifiers, images, source_set.space, shown, folder, told))
         done += len(images)
     store_ratings(source_set=source_set, classifiers=specs, ratings=_ratings(parts))
     report = _report(source_set, specs, parts)
@@ -269,6 +274,7 @@ def _parts(source_set: SourceSet) -> Iterator[list[SourceImage]]:
 def _rated_part(
     classifiers: Sequence[Classifier],
     images: list[SourceImage],
+    space: LabelSpace,
     shown: Enlargement,
     folder: Path,
     told: Callable[[int], None],
@@ -279,19 +285,20 @@ def _rated_part(
     if not path.exists():
         rows: list[dict[str, object]] = []
         for start in range(0, len(images), BATCH):
-            rows += _rated(classifiers, images[start : start + BATCH], shown)
+            rows += _rated(classifiers, images[start : start + BATCH], space, shown)
             told(min(start + BATCH, len(images)))
         write_whole(path, json.dumps(rows).encode())
     told(len(images))
     return path
 
 
-def _rated(classifiers: Sequence[Classifier], images: list[SourceImage], shown: Enlargement) -> list[dict[str, object]]:
+def _rated(
+    classifiers: Sequence[Classifier], images: list[SourceImage], space: LabelSpace, shown: Enlargement
+) -> list[dict[str, object]]:
     pictures: NDArray[np.uint8] = np.stack(
         [prepare_original(media_path(image.file), shown.size_px, enlarged=shown.enlarged) for image in images]
     )
     categories = np.array([image.category for image in images])
-    space = default_labels()
     columns = space.places_of(categories)
     right = np.zeros((len(classifiers), len(images)), dtype=bool)
     shares = np.zeros((len(classifiers), len(images)))

@@ -19,6 +19,7 @@ from analysis.classifiers.decision import read_labels
 from analysis.classifiers.quarantine import kind_of, try_out
 from analysis.classifiers.recorded import TableReport, check_table, examine_table
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.space import LabelSpace
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import InputRefused, InvalidRequest, NotFound
 from humanexp.core.models import User, record
@@ -63,7 +64,7 @@ def examine(*, stimulus_set: StimulusSet, table: UploadedFile[Any]) -> tuple[Tab
             for chunk in table.chunks():
                 digest.update(chunk)
                 file.write(chunk)
-        report = examine_table(written, _keys(stimulus_set), name=str(table.name))
+        report = examine_table(written, _keys(stimulus_set), name=str(table.name), space=stimulus_set.source_set.space)
         if not report.is_usable:
             return report, ""
         name = f"{digest.hexdigest()}{suffix}"
@@ -80,7 +81,7 @@ def take(*, stimulus_set: StimulusSet, waiting: str, name: str, by: User | None)
     if not waiting or not path.is_file():
         raise NotFound("The table is not waiting any more: upload it again.")
     check_may_predict(stimulus_set=stimulus_set, name=name, by=by)
-    check_table(examine_table(path, _keys(stimulus_set), name=name))
+    check_table(examine_table(path, _keys(stimulus_set), name=name, space=stimulus_set.source_set.space))
     kept = media_path(TABLES) / path.name
     kept.parent.mkdir(parents=True, exist_ok=True)
     path.replace(kept)
@@ -89,14 +90,14 @@ def take(*, stimulus_set: StimulusSet, waiting: str, name: str, by: User | None)
     return evaluate(stimulus_set=stimulus_set, spec=f"table:{TABLES}/{path.name}", name=name, by=by)
 
 
-def uploaded_labels(mapping: UploadedFile[Any]) -> tuple[str, ...]:
+def uploaded_labels(mapping: UploadedFile[Any], space: LabelSpace | None = None) -> tuple[str, ...]:
     """Labels of a mapping file that came with a form; refuses what is none, as `read_labels` does."""
     if (mapping.size or 0) > _MOST_MAPPING:
         raise InputRefused(f"{mapping.name} is larger than a mapping file: one row per output.")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.csv"
         path.write_bytes(mapping.read())
-        return read_labels(path)
+        return read_labels(path, space)
 
 
 def _keys(stimulus_set: StimulusSet) -> list[str]:

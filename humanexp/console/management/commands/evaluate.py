@@ -41,7 +41,17 @@ class Command(OwnedCommand):
             "--precision", choices=PRECISIONS, default="float32", help="of torch networks on CUDA (default: float32)"
         )
         parser.add_argument(
-            "--rule", choices=["mean", "sum", "max"], default="mean", help="how 1,000 classes become 16 (default: mean)"
+            "--rule",
+            choices=["mean", "sum", "max"],
+            default="mean",
+            help="how the outputs that stand for a label become its score (default: mean)",
+        )
+        parser.add_argument(
+            "--decide",
+            choices=["among", "open"],
+            default="among",
+            help="among: the labels of the pictures compete alone (default); open: outputs that stand for none compete "
+            "as well, and where one wins, the answer is `outside`, which is wrong",
         )
         parser.add_argument(
             "--own-labels",
@@ -85,6 +95,7 @@ class Command(OwnedCommand):
         how = How(
             device=options["device"],
             rule=options["rule"],
+            decide=options["decide"],
             own_labels=options["own_labels"],
             labels=options["labels"],
             allow_download=options["allow_download"],
