@@ -156,7 +156,7 @@ class Epoch:
     epoch : int
         Epochs that were trained; 0 is the network as it was given.
     loss : float
-        Mean cross-entropy of the 16-way scores on held-out stimuli, in nats.
+        Mean cross-entropy of the labels' scores on held-out stimuli, in nats.
     right : float
         Share of held-out stimuli that are named right.
     gain : float

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -13,24 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.classifiers.description import Description
-from analysis.classifiers.exported import save
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.port import classify, rehearse, seen_by
 from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
-from analysis.labels.files import default_labels
+from analysis.labels.mapping import Answering
 from analysis.labels.space import LabelSpace
 from analysis.retraining.energy import Energy, usual_power_w
 from analysis.retraining.held_out import Split, check_disjoint, hold_out, split_originals
 from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
 from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core import clock, file_store, ownership
-from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
+from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.programs import check_out, write_network
 from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.evaluations.specs import SHELF, check_safe, check_spec, check_trainable, default_name, located
 from humanexp.jobs.registry import Progress
@@ -95,7 +92,9 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
             f"{', '.join(stimulus_set.corruptions)}.",
             fields={"corruptions": "of the set"},
         )
-    _check_out(wanted.out)
+    check_out(wanted.out)
+    if evaluation_set is not None:
+        check_same_labels(stimulus_set.source_set, evaluation_set.source_set, field="evaluation_set")
     _split(stimulus_set, evaluation_set, share=wanted.share, seed=wanted.recipe.seed)
     row = Retraining(
         stimulus_set=stimulus_set,
@@ -119,6 +118,16 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
     return same or row
 
 
+def check_same_labels(training: SourceSet, evaluation: SourceSet, *, field: str) -> None:
+    """Refuse to test on pictures whose labels mean something else than those of the training pictures."""
+    if training.space.identity != evaluation.space.identity:
+        raise InvalidRequest(
+            f"The pictures {evaluation} have the labels {evaluation.space.name}, and those of {training} "
+            f"{training.space.name}: test on pictures with the same labels.",
+            fields={field: "with the same labels"},
+        )
+
+
 def train_and_compare(
     retraining: Retraining,
     trials: pd.DataFrame | None,
@@ -131,6 +140,7 @@ def train_and_compare(
     _check_not_written(retraining)
     file_store.bring(SHELF)
     bring_stimuli(retraining.stimulus_set)
+    space = retraining.stimulus_set.source_set.space
     network = require_gradients(
         load_classifier(
             located(retraining.spec),
@@ -138,16 +148,17 @@ def train_and_compare(
             allow_download=allow_download,
             allow_code=allow_code,
             labels=Path(retraining.labels_file) if retraining.labels_file else None,
+            space=space,
         )
     )
-    rehearse(network, retraining.stimulus_set.size_px)
+    rehearse(network, retraining.stimulus_set.size_px, Answering(space))
     recipe = stored_recipe(retraining)
     sides = sides_of(retraining)
     training_set, test_set = retraining.stimulus_set, retraining.evaluation_set or retraining.stimulus_set
     bring_stimuli(test_set)
     stimuli = list(_stimuli(training_set, retraining))
-    examples = StimulusExamples([one for one in stimuli if one.original in sides.trained_on], network)
-    held_out = StimulusExamples([one for one in stimuli if one.original in sides.held_out], network)
+    examples = StimulusExamples([one for one in stimuli if one.original in sides.trained_on], network, space)
+    held_out = StimulusExamples([one for one in stimuli if one.original in sides.held_out], network, space)
     tests = [one for one in _stimuli(test_set, None) if one.original in sides.test]
     steps = recipe.epochs * -(-len(examples) // recipe.batch)
     total = steps + 2 * -(-len(tests) // _BATCH)
@@ -159,7 +170,9 @@ def train_and_compare(
     checkpoint = folder / "checkpoint.pt"
     made = fine_tune(network, examples, recipe, held_out=held_out, checkpoint=checkpoint, tell=tell)
     before, after = (
-        _predictions(one, tests, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}"))
+        _predictions(
+            one, tests, space, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}")
+        )
         for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2))
     )
     from analysis.retraining.comparison import before_and_after  # with all of the findings: the pages need none of them
@@ -191,10 +204,7 @@ class StimulusExamples:
 
     stimuli: list[ShownStimulus]
     network: TorchNetwork
-
-    @property
-    def space(self) -> LabelSpace:
-        return default_labels()
+    space: LabelSpace
 
     def __len__(self) -> int:
         return len(self.stimuli)
@@ -266,12 +276,15 @@ def _split(stimulus_set: StimulusSet, evaluation_set: StimulusSet | None, *, sha
     return Split(frozenset(contents), frozenset(others))
 
 
-def _predictions(network: TorchNetwork, stimuli: Sequence[ShownStimulus], tell: Callable[[int], None]) -> pd.DataFrame:
+def _predictions(
+    network: TorchNetwork, stimuli: Sequence[ShownStimulus], space: LabelSpace, tell: Callable[[int], None]
+) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for number, start in enumerate(range(0, len(stimuli), _BATCH), start=1):
         batch = stimuli[start : start + _BATCH]
         names = [one.stimulus for one in batch]
-        rows.extend(prediction_rows("network", batch, classify(network, names, partial(_pictures, batch, network))))
+        decisions = classify(network, names, partial(_pictures, batch, network), Answering(space))
+        rows.extend(prediction_rows("network", batch, decisions))
         tell(number)
     return PREDICTIONS.frame(rows)
 
@@ -321,30 +334,13 @@ def _check_not_written(retraining: Retraining) -> None:
         raise Conflict(f"{Path(retraining.out).name} was made by another retraining in the meantime; start again.")
 
 
-def _check_out(out: Path) -> None:
-    if out.suffix != ".pt2":
-        raise InputRefused(f"{out}: the retrained network is written as a torch.export program: name a .pt2 file.")
-    if out.exists() or out.with_suffix(".json").exists():
-        raise InputRefused(f"{out} is there already: name another file, or move it away.")
-    if not out.parent.is_dir() or not os.access(out.parent, os.W_OK):
-        raise InputRefused(f"{out}: there is no folder {out.parent} that can be written to.")
-
-
 def _write(network: TorchNetwork, out: Path, retraining: Retraining, report: dict[str, Any]) -> None:
-    """Program and description, each written whole; the description, which makes it loadable, last."""
-    described = Description(out.stem, network.labels, network.inputs, network.outputs)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
-        save(
-            network.forward,
-            Path(folder) / out.name,
-            described,
-            retrained_from=retraining.spec,
-            stimuli=retraining.stimulus_set.name,
-            corruptions=retraining.corruptions or retraining.stimulus_set.corruptions,
-            recipe=report["recipe"],
-            training_originals=report["training_originals"],
-        )
-        (Path(folder) / out.name).replace(out)
-        (Path(folder) / out.with_suffix(".json").name).replace(out.with_suffix(".json"))
-    if out.parent == media_path(SHELF):
-        file_store.publish(*(f"{SHELF}/{name}" for name in (out.name, out.with_suffix(".json").name)))
+    write_network(
+        network,
+        out,
+        retrained_from=retraining.spec,
+        stimuli=retraining.stimulus_set.name,
+        corruptions=retraining.corruptions or retraining.stimulus_set.corruptions,
+        recipe=report["recipe"],
+        training_originals=report["training_originals"],
+    )
