@@ -29,6 +29,7 @@ from analysis.errors import PictureRefused, SearchRefused
 from analysis.examples import located
 from analysis.generation.files import UNFINISHED, decode_png, digest, encode_png, is_intact, write_atomically
 from analysis.generation.originals import prepare_original
+from analysis.labels.files import read_space
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class SearchSettings:
     device : str
     allow_code : bool
         Whether ``python:`` may run a researcher's own classifier.
+    labels : str
+        Labels of the pictures as a TOML file, which any process reads; empty for the product's default.
     """
 
     classifier: str
@@ -129,6 +132,7 @@ class SearchSettings:
     fgsm: float = 0.0
     device: str = "cpu"
     allow_code: bool = False
+    labels: str = ""
 
     @property
     def control(self) -> Control:
@@ -137,7 +141,8 @@ class SearchSettings:
 
     def load_target(self) -> Target:
         """The classifier under test; loaded once a process."""
-        return Target(_classifier(self.classifier, self.device, self.allow_code, _files_of(self.classifier)))
+        loaded = _classifier(self.classifier, self.device, self.allow_code, self.labels, _files_of(self.classifier))
+        return Target(loaded, read_space(self.labels))
 
     def load_generator(self) -> Generator:
         """The generator, beside the oracle if that answers at once; loaded once a process."""
@@ -146,7 +151,7 @@ class SearchSettings:
 
     def load_oracle(self) -> Oracle:
         """The oracle; loaded once a process."""
-        return _oracle(self.oracle, self.device, self.allow_code, _files_of(self.oracle))
+        return _oracle(self.oracle, self.device, self.allow_code, self.labels, _files_of(self.oracle))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +265,8 @@ def read_records(path: Path) -> list[SearchRecord] | None:
 
 def shard_name(settings: SearchSettings, originals: Sequence[SearchOriginal], digests: Sequence[str]) -> str:
     """Name by content: equal only where everything that determines the result is."""
-    wanted = {name: value for name, value in asdict(settings).items() if name not in ("folder", "device")}
+    left_out = ("folder", "device", *(() if settings.labels else ("labels",)))
+    wanted = {name: value for name, value in asdict(settings).items() if name not in left_out}
     pictures = [(original.key, original.category, original.sha256, original.seed) for original in originals]
     content = json.dumps([wanted, pictures, list(digests)], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:24]
@@ -302,8 +308,8 @@ def _files_of(spec: str) -> tuple[_Standing, ...]:
 
 
 @lru_cache(maxsize=4)
-def _classifier(spec: str, device: str, allow_code: bool, _files: tuple[_Standing, ...]) -> Classifier:
-    return load_classifier(spec, device=device, allow_code=allow_code)  # type: ignore[return-value]
+def _classifier(spec: str, device: str, allow_code: bool, labels: str, _files: tuple[_Standing, ...]) -> Classifier:
+    return load_classifier(spec, device=device, allow_code=allow_code, space=read_space(labels))  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=4)
@@ -312,5 +318,5 @@ def _generator(spec: str, device: str, _files: tuple[_Standing, ...]) -> Generat
 
 
 @lru_cache(maxsize=4)
-def _oracle(spec: str, device: str, allow_code: bool, _files: tuple[_Standing, ...]) -> Oracle:
-    return load_oracle(spec, device=device, allow_code=allow_code)
+def _oracle(spec: str, device: str, allow_code: bool, labels: str, _files: tuple[_Standing, ...]) -> Oracle:
+    return load_oracle(spec, device=device, allow_code=allow_code, space=read_space(labels))

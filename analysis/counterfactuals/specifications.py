@@ -12,6 +12,7 @@ from analysis.counterfactuals.oracles import ClassifierOracle, EnsembleOracle
 from analysis.counterfactuals.pixels import PixelGenerator
 from analysis.counterfactuals.port import Generator, Oracle
 from analysis.errors import OracleUnavailable, SearchRefused, UnknownName
+from analysis.labels.space import LabelSpace
 
 #: What people are asked is settled in rounds; see `humanexp.counterfactuals`.
 CROWD = "crowd:"
@@ -88,7 +89,14 @@ GENERATORS: Mapping[str, Callable[[str, dict[str, str], str], Generator]] = {
 }
 
 
-def load_oracle(spec: str, *, device: str = "cpu", allow_code: bool = False, allow_download: bool = False) -> Oracle:
+def load_oracle(
+    spec: str,
+    *,
+    device: str = "cpu",
+    allow_code: bool = False,
+    allow_download: bool = False,
+    space: LabelSpace | None = None,
+) -> Oracle:
     """Load an oracle that answers at once.
 
     Parameters
@@ -98,6 +106,8 @@ def load_oracle(spec: str, *, device: str = "cpu", allow_code: bool = False, all
         {class}"), or ``ensemble:ORACLE|ORACLE|...``.
     device, allow_code, allow_download
         As for `load_classifier`.
+    space : LabelSpace, optional
+        Labels of the pictures; by default the product's.
 
     Raises
     ------
@@ -116,16 +126,18 @@ def load_oracle(spec: str, *, device: str = "cpu", allow_code: bool = False, all
         )
 
     if kind == "classifier":
-        loaded = load_classifier(rest, device=device, allow_code=allow_code, allow_download=allow_download)
-        return ClassifierOracle(loaded)  # type: ignore[arg-type]
+        loaded = load_classifier(rest, device=device, allow_code=allow_code, allow_download=allow_download, space=space)
+        return ClassifierOracle(loaded, space=space)  # type: ignore[arg-type]
     if kind == "clip":
         from analysis.classifiers import clip
 
-        network = clip.load(rest, device=device, allow_download=allow_download, sentence=_clip_sentence)
-        return ClassifierOracle(network, kind)
+        network = clip.load(rest, device=device, allow_download=allow_download, sentence=_clip_sentence, space=space)
+        return ClassifierOracle(network, kind, space)
     return EnsembleOracle(
         tuple(
-            load_oracle(member.strip(), device=device, allow_code=allow_code, allow_download=allow_download)
+            load_oracle(
+                member.strip(), device=device, allow_code=allow_code, allow_download=allow_download, space=space
+            )
             for member in rest.split("|")
         )
     )

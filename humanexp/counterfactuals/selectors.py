@@ -318,6 +318,7 @@ def search_settings(run: SearchRun) -> SearchSettings:
         fgsm=run.fgsm,
         device=run.device,
         allow_code=run.may_run_code,
+        labels=run.source_set.labels.document if run.source_set.labels else "",
     )
 
 
