@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.errors import InvalidInput
 from analysis.labels.files import default_labels
-from analysis.labels.space import LabelSpace
+from analysis.labels.space import MOST_FOR_PEOPLE, LabelSpace
 
 #: Options as bare words, or behind letters, in which case a letter is an answer, too.
 Style = Literal["words", "letters"]
@@ -48,6 +48,8 @@ class ForcedChoice:
         Number of the order among those of a stimulus, from 0.
     repeat : int
         The same question again, from 0: what differs between repeats is the observer's own noise.
+    space : LabelSpace or None
+        Where the labels' words come from, and what else is read as one of them; None: the labels are their words.
     """
 
     labels: tuple[str, ...] = field(default_factory=lambda: default_labels().ids)
@@ -55,14 +57,20 @@ class ForcedChoice:
     style: Style = "words"
     order: int = 0
     repeat: int = 0
+    space: LabelSpace | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the labels are called, in the order in which they are shown."""
+        return self.labels if self.space is None else tuple(self.space[one].word() for one in self.labels)
 
     @property
     def text(self) -> str:
         """The question as the observer reads it."""
         if self.style == "words":
-            options = ", ".join(self.labels)
+            options = ", ".join(self.words)
         else:
-            options = "\n".join(f"{letter}. {label}" for letter, label in zip(LETTERS, self.labels, strict=False))
+            options = "\n".join(f"{letter}. {word}" for letter, word in zip(LETTERS, self.words, strict=False))
         return WORDINGS[self.wording].format(options=options, how=_HOW[self.style])
 
 
@@ -107,13 +115,46 @@ class AskPlan:
         return len(self.wordings) * self.orders * self.repeats
 
     def questions_for(self, stimulus: str, space: LabelSpace | None = None) -> Iterator[ForcedChoice]:
-        """The questions about one stimulus, among the product's labels by default; the first answer stands for it."""
-        space = space or default_labels()
+        """The questions about one stimulus; the first answer stands for it.
+
+        Without labels they are among the product's, which are called by their ids.
+        """
         for repeat in range(self.repeats):
             for order in range(self.orders):
-                labels = shuffled_labels(stimulus, space, seed=self.seed, order=order)
+                labels = shuffled_labels(stimulus, space or default_labels(), seed=self.seed, order=order)
                 for wording in self.wordings:
-                    yield ForcedChoice(labels, wording, self.style, order, repeat)
+                    yield ForcedChoice(labels, wording, self.style, order, repeat, space)
+
+    def check_labels(self, space: LabelSpace, *, is_scored: bool = False) -> None:
+        """Refuse labels among which such questions cannot be asked.
+
+        Parameters
+        ----------
+        space : LabelSpace
+        is_scored : bool
+            Whether the observer scores words as beginnings of its reply, instead of writing.
+
+        Raises
+        ------
+        InvalidInput
+            If there are too many, or scores of two words would not exclude each other.
+        """
+        most = len(LETTERS) if self.style == "letters" else MOST_FOR_PEOPLE
+        if len(space) > most:
+            raise InvalidInput(
+                f"{space.name} has {len(space):,} labels; a question offers at most {most} behind "
+                f"{'letters' if self.style == 'letters' else 'bare words'}. Ask about pictures with fewer labels."
+            )
+        if not is_scored or self.style == "letters":
+            return
+        words = sorted(space[one].word().casefold() for one in space.ids)
+        pairs = zip(words, words[1:], strict=False)
+        begun = next(((one, other) for one, other in pairs if other.startswith(one)), None)
+        if begun is not None:
+            raise InvalidInput(
+                f"{begun[1]!r} begins with {begun[0]!r}, so that the score of one would hold the other's. Ask with "
+                "letters, or change a word."
+            )
 
 
 def shuffled_labels(stimulus: str, space: LabelSpace, *, seed: int, order: int) -> tuple[str, ...]:

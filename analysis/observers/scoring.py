@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from analysis.arrays import FloatArray
 from analysis.errors import InvalidInput
-from analysis.labels.space import NO_ANSWER
+from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.observers.port import AnswerKind
 from analysis.observers.questions import LETTERS, ForcedChoice, Style
 
@@ -36,7 +36,7 @@ class Reading:
     label: str = NO_ANSWER
 
 
-def read_answer(text: str, labels: Sequence[str], style: Style = "words") -> Reading:
+def read_answer(text: str, labels: Sequence[str], style: Style = "words", space: LabelSpace | None = None) -> Reading:
     """Read the one label that a reply names.
 
     Parameters
@@ -47,6 +47,8 @@ def read_answer(text: str, labels: Sequence[str], style: Style = "words") -> Rea
         In the order in which they were shown.
     style : {"words", "letters"}
         Whether a letter names the label at its place. A reply that names a letter and another label is unreadable.
+    space : LabelSpace, optional
+        With it a label is named by its id, its word or a synonym, in English; without, by its id alone.
 
     Returns
     -------
@@ -56,7 +58,8 @@ def read_answer(text: str, labels: Sequence[str], style: Style = "words") -> Rea
     """
     if not text.strip():
         return Reading("miss")
-    named = {found.lower() for found in _words(tuple(labels)).findall(text)}
+    meant = _meant(tuple(labels), space)
+    named = {meant[_plain(found)] for found in _words(tuple(meant)).findall(text)}
     if style == "letters":
         letters = {first or second for first, second in _OPTION.findall(text)}
         places = [LETTERS.index(letter) for letter in letters]
@@ -68,10 +71,28 @@ def read_answer(text: str, labels: Sequence[str], style: Style = "words") -> Rea
     return Reading("refusal" if not named and _REFUSAL.search(text) else "unreadable")
 
 
+@lru_cache(maxsize=64)
+def _meant(labels: tuple[str, ...], space: LabelSpace | None) -> Mapping[str, str]:
+    """The label that each reading names; a word goes before the id of another label."""
+    if space is None:
+        return {_plain(label): label for label in labels}
+    meant = {_plain(label): label for label in labels}
+    for label in labels:
+        for word in (space[label].word(), *space[label].synonyms.get("en", ())):
+            meant[_plain(word)] = label
+    return meant
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("_", " ").split()).casefold()
+
+
 @cache
-def _words(labels: tuple[str, ...]) -> re.Pattern[str]:
-    """Labels as whole words, in the singular or plural."""
-    return re.compile(rf"\b({'|'.join(map(re.escape, labels))})(?:e?s)?\b", re.IGNORECASE)
+def _words(readings: tuple[str, ...]) -> re.Pattern[str]:
+    """Readings as whole words, in the singular or plural; of those that begin alike, the longest is found."""
+    longest_first = sorted(readings, key=len, reverse=True)
+    written = "|".join(r"[\s_]+".join(map(re.escape, reading.split(" "))) for reading in longest_first)
+    return re.compile(rf"(?<!\w)({written})(?:e?s)?(?!\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +177,7 @@ def decide(
 
 def replies(question: ForcedChoice) -> tuple[str, ...]:
     """What a reply says that names each label: the word, or the letter in front of it."""
-    return question.labels if question.style == "words" else tuple(LETTERS[: len(question.labels)])
+    return question.words if question.style == "words" else tuple(LETTERS[: len(question.labels)])
 
 
 def text_of(reading: Reading, question: ForcedChoice) -> str:

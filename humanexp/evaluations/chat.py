@@ -411,7 +411,7 @@ def _png(picture: NDArray[np.uint8]) -> bytes:
 def _read(reply: _Reply, question: ForcedChoice, *, was_known: bool) -> Answer:
     choice = reply.choices[0]
     text = choice.message.content or ""
-    found = read_answer(text, question.labels, question.style)
+    found = read_answer(text, question.labels, question.style, question.space)
     said = choice.message.refusal or text
     has_refused = bool(choice.message.refusal) or choice.finish_reason == "content_filter"
     usage = reply.usage or _Usage()

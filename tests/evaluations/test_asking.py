@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import signal
 import subprocess
 from io import StringIO
 from pathlib import Path
+from typing import ClassVar
 
 import cv2
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.labels.files import default_labels
+from analysis.labels.space import Label, LabelSpace
 from analysis.observers.questions import AskPlan
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
@@ -291,3 +294,61 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     assert sum(model.answered.values()) <= 480 + 8
     ((file,),) = rows(media, "SELECT answers_file FROM evaluations_evaluationrun WHERE name = 'fake'")
     assert len(pd.read_parquet(media / file)) == 480
+
+
+PETS = LabelSpace(
+    name="household",
+    labels=(
+        Label(id="felis", words={"en": "Cat"}, synonyms={"en": ("pussycat",)}),
+        Label(id="canis", words={"en": "Dog"}),
+    ),
+)
+
+
+class Synonyms(FakeModel):
+    """Says what it sees by a synonym, and remembers the questions."""
+
+    questions: ClassVar[set[str]] = set()
+
+    def words(self, asked: str, text: str, picture: str) -> str:
+        self.questions.add(text)
+        pixels = cv2.imdecode(np.frombuffer(base64.b64decode(picture), np.uint8), cv2.IMREAD_COLOR_RGB)
+        category, change = self.truth[hashlib.sha256(pixels.tobytes()).hexdigest()]
+        return (
+            "A pussycat, I think." if category == "felis" and change < 0.5 else "felis or canis?" if change else "dog"
+        )
+
+
+class TestLabels:
+    @pytest.mark.process
+    def test_words_are_asked_for_and_ids_are_stored(self, settings) -> None:  # noqa: ANN001
+        stimulus_set = picture_set(originals={"felis": 3, "canis": 3}, count=16, space=PETS)
+        model = Synonyms(truth_of(stimulus_set), lambda change: 1.0)
+        with model.listening():
+            settings.OBSERVER_HOSTS = [model.host]
+            run, job = asked(stimulus_set, model, plan=AskPlan(orders=2, wordings=("describes",)))
+        assert job.state == "done", job.error
+        assert {text.splitlines()[1] for text in Synonyms.questions} <= {"Cat, Dog", "Dog, Cat"}
+        table = answers_of(run).set_index("stimulus")
+        assert set(table["shown"]) == {"felis canis", "canis felis"}
+        truth = {key: (category, change) for key, category, change in stimulus_set.stimuli.values_list(
+            "key", "source_image__category", "visual_change"
+        )}  # fmt: skip
+        for key, row in table.iterrows():
+            category, change = truth[str(key)]
+            expected = "felis" if category == "felis" and change < 0.5 else "na" if change else "canis"
+            assert (row["response"], row["correct"]) == (expected, expected == category)
+        predictions = selectors.predictions_for(stimulus_set)
+        assert set(predictions["label_space"]) == {2}
+        assert (run.label_space, run.labels_identity) == (2, PETS.identity)
+
+    def test_more_labels_than_a_question_offers_are_refused_before_anything_is_sent(self, settings) -> None:  # noqa: ANN001
+        settings.OBSERVER_HOSTS = ["localhost"]
+        many = LabelSpace(name="many", labels=tuple(Label(id=f"label-{number:02}") for number in range(31)))
+        stimulus_set = picture_set(originals={"label-00": 1}, count=1, space=many)
+        asking = {"stimulus_set": stimulus_set, "spec": "openai:http://localhost/v1#m", "caps": Caps()}
+        with pytest.raises(InvalidRequest, match="many has 31 labels; a question offers at most 30 behind bare words"):
+            ask(**asking, plan=AskPlan(), allow_upload=True)
+        with pytest.raises(InvalidRequest, match="at most 26 behind letters"):
+            ask(**asking, plan=AskPlan(style="letters"), allow_upload=True)
+        assert not EvaluationRun.objects.exists()

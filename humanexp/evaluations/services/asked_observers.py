@@ -16,7 +16,8 @@ from django.db import transaction
 from numpy.typing import NDArray
 
 from analysis.classifiers.shards import Joined, ShownStimulus, read_picture
-from analysis.labels.files import default_labels
+from analysis.errors import InvalidInput
+from analysis.labels.space import LabelSpace
 from analysis.observers.port import Answer, Observer
 from analysis.observers.questions import AskPlan, ForcedChoice
 from humanexp.core import file_store
@@ -96,6 +97,10 @@ def ask(
     check_may_be_asked(spec, allow_upload=allow_upload)
     if stimulus_set.completed_at is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} is not complete yet: let its job finish first.")
+    try:
+        plan.check_labels(stimulus_set.source_set.space, is_scored=is_scored(spec))
+    except InvalidInput as error:
+        raise InvalidRequest(str(error)) from error
     if plan.repeats > 1 and decoding.temperature <= 0:
         raise InvalidRequest("Repeats of a question at temperature 0 are copies: give --temperature, or --repeats 1.")
     check_caps(spec, caps)
@@ -142,8 +147,15 @@ def estimated(stimulus_set: StimulusSet, spec: str, plan: AskPlan, decoding: Dec
     if media_path(KEPT).is_dir():
         for shown in shown_stimuli(stimulus_set):
             picture = read_picture(shown.file, shown.sha256, shown.stimulus)
-            known += sum(observer.is_known(picture, question) for question in plan.questions_for(shown.stimulus))
+            questions = plan.questions_for(shown.stimulus, _worded(stimulus_set))
+            known += sum(observer.is_known(picture, question) for question in questions)
     return Estimate(stimuli=total, questions=total * plan.questions_each, known=known)
+
+
+def _worded(stimulus_set: StimulusSet) -> LabelSpace | None:
+    """Labels of the pictures, by whose words they are asked for; None for the default, whose words are its ids."""
+    labels = stimulus_set.source_set.labels
+    return labels.space if labels is not None else None
 
 
 def ask_about_set(
@@ -155,7 +167,9 @@ def ask_about_set(
     folder.mkdir(parents=True, exist_ok=True)
     budget = Budget(folder / "calls.jsonl", caps, MOST_TOKENS)
     observer = observer_of(spec, decoding, budget)
-    digest = hashlib.sha256(f"{observer.digest} {plan!r}".encode()).hexdigest()
+    space = _worded(run.stimulus_set)
+    among = f" {space.identity} {space.presentation}" if space else ""
+    digest = hashlib.sha256(f"{observer.digest} {plan!r}{among}".encode()).hexdigest()
     answers, predictions = (folder / f"{kind}-{digest[:16]}.parquet" for kind in ("answers", "predictions"))
     total = stimuli_of_curves(run.stimulus_set).count()
     bring_stimuli(run.stimulus_set)
@@ -203,13 +217,14 @@ def _written(
     tables = {answers: ANSWERS, predictions: PREDICTIONS}
     unfinished = {path: path.with_name(f".{path.name}.{time.monotonic_ns()}") for path in tables}
     count = n_clean = n_clean_right = 0
+    n_labels = len(run.stimulus_set.source_set.space)
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
         writers: dict[Path, Any] = {}
         for batch in batches_of(_BATCH, shown_stimuli(run.stimulus_set)):
             progress(min(count, total - 1), total, f"{run.name}: stimuli asked about")
-            rows = list(_rows(run.name, batch, observer, plan, pool))
-            standing = [_prediction(row) for row in rows if row["is_first"]]
+            rows = list(_rows(run, batch, observer, plan, pool))
+            standing = [_prediction(row, n_labels) for row in rows if row["is_first"]]
             for path, schema in tables.items():
                 frame = schema.frame(rows if path == answers else standing)
                 table = pa.Table.from_pandas(frame, preserve_index=False)
@@ -223,21 +238,22 @@ def _written(
         written.replace(path)
     with predictions.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Joined(count, n_clean, n_clean_right, len(default_labels().ids), 0.0, sha256)
+    return Joined(count, n_clean, n_clean_right, n_labels, 0.0, sha256)
 
 
 def _rows(
-    name: str, batch: Sequence[ShownStimulus], observer: Observer, plan: AskPlan, pool: ThreadPoolExecutor
+    run: EvaluationRun, batch: Sequence[ShownStimulus], observer: Observer, plan: AskPlan, pool: ThreadPoolExecutor
 ) -> Iterator[dict[str, Any]]:
     """A row a question, those of a stimulus together and its first question first."""
     asked: list[tuple[ShownStimulus, NDArray[np.uint8], ForcedChoice]] = []
+    space = _worded(run.stimulus_set)
     for shown in batch:
         picture = read_picture(shown.file, shown.sha256, shown.stimulus)
-        asked.extend((shown, picture, question) for question in plan.questions_for(shown.stimulus))
+        asked.extend((shown, picture, question) for question in plan.questions_for(shown.stimulus, space))
     found = pool.map(lambda one: observer.answer(one[1], one[2]), asked)
     last = ""
     for (shown, _picture, question), answer in zip(asked, found, strict=True):
-        yield _row(name, shown, question, answer) | {"is_first": shown.stimulus != last}
+        yield _row(run.name, shown, question, answer) | {"is_first": shown.stimulus != last}
         last = shown.stimulus
 
 
@@ -277,10 +293,10 @@ def _scores(question: ForcedChoice, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _prediction(row: dict[str, Any]) -> dict[str, Any]:
+def _prediction(row: dict[str, Any], n_labels: int) -> dict[str, Any]:
     """The first question's answer stands for the stimulus; no answer is wrong, as a person's miss is."""
     kept = ("classifier", "stimulus", "original", "category", "corruption", "visual_change", "response", "correct")
-    return {key: row[key] for key in (*kept, "confidence")} | {"label_space": len(default_labels().ids)}
+    return {key: row[key] for key in (*kept, "confidence")} | {"label_space": n_labels}
 
 
 def _summary(answers: Path) -> dict[str, Any]:
