@@ -10,7 +10,7 @@ from typing import Any
 
 from django.templatetags.static import static
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext_lazy as _
+from django.utils.translation import get_language, gettext, gettext_lazy as _
 
 from analysis.labels.files import shipped
 from analysis.labels.space import NO_ANSWER, Label, LabelSpace
@@ -35,11 +35,16 @@ class Choice:
 
 def choices_of_labels(space: LabelSpace) -> tuple[Choice, ...]:
     """Labels in the order of the grid, by their words in the language of the page."""
-    language = get_language() or "en"
     return tuple(
-        Choice(name=one, label=space[one].word(language), icon=_address(space, space[one].icon))
-        for one in space.in_grid
+        Choice(name=one, label=_word(space[one]), icon=_address(space, space[one].icon)) for one in space.in_grid
     )
+
+
+def _word(label: Label) -> str:
+    """In the language of the page; where the labels do not have it, a catalogue of the installation may."""
+    language = get_language() or "en"
+    main = language.split("-")[0]
+    return label.words.get(language) or label.words.get(main) or gettext(label.word(language))
 
 
 def _address(space: LabelSpace, icon: str) -> str:
@@ -245,7 +250,7 @@ def _published() -> LabelSpace:
 
 
 def _wanted_of(label: Label) -> Wanted:
-    word = label.word(get_language() or "en")
+    word = _word(label)
     return Wanted(label=word, phrase=word, definition=label.definition, link=label.page)
 
 

@@ -88,7 +88,7 @@ def test_every_screen_brings_its_wanted_category_and_nothing_else(client, study)
             asked = tab.get(f"trials/{position}/question/")
             assert asked.headers["Cache-Control"] == "no-store"
             assert set(asked.json()) == {"wanted", "label", "definition", "link", "questions"}
-            assert asked.json() == question(trials[position].wanted, {})
+            assert asked.json() == question(trials[position].wanted, {}, default_labels())
         for position in range(block["first"], block["last"] + 1):
             reply = tab.answer(position, "yes-no").json()
             assert ("feedback" in reply) == block["feedback"]
@@ -288,7 +288,7 @@ def test_wording_that_cannot_be_shown_is_refused(wanted, sentence):
 def test_every_category_is_worded():
     assert set(WANTED) == set(default_labels().ids)
     for category in default_labels().ids:
-        asked = question(category, {})
+        asked = question(category, {}, default_labels())
         assert asked["link"].startswith("https://en.wikipedia.org/wiki/")
         assert 20 < len(asked["definition"]) < 120
         article = "an" if category[0] in "aeo" else "a"
