@@ -48,6 +48,13 @@ def shipped(name: str) -> LabelSpace:
 
 
 @cache
+def product_icons() -> frozenset[str]:
+    """Names of the drawings that the product ships: own labels may name them, too."""
+    spaces = (read_labels_file(path) for path in _SHIPPED.glob("*.toml"))
+    return frozenset(label.icon for space in spaces for label in space.labels if label.icon)
+
+
+@cache
 def default_labels() -> LabelSpace:
     """The labels of sets of pictures, studies and tables that name none: the 16 entry-level categories."""
     named = os.environ.get(DEFAULT_VARIABLE, "entry16")
@@ -72,6 +79,8 @@ def read_labels_file(path: Path) -> LabelSpace:
             return ""
         beside = (path.parent / name).resolve()
         if not beside.is_relative_to(path.parent.resolve()) or not beside.is_file():
+            if name in product_icons():
+                return ""
             raise InvalidInput(f"{path.name}: there is no icon {name!r} beside the file.")
         return beside.read_text(encoding="utf-8")
 
@@ -138,9 +147,11 @@ def labels_of_words(name: str, words: Iterable[str], language: str = "en") -> La
     Raises
     ------
     InvalidInput
-        If a word is there twice, or there are too few or too many.
+        If a word is there twice, there are too few or too many, or the language is none.
     """
-    named = [" ".join(word.split()) for word in words if word.strip()]
+    if not _LANGUAGE.fullmatch(language):
+        raise InvalidInput(f"{language!r} is no tag of a language; write en, de, zh-Hant or pt-BR.")
+    named = [_text(" ".join(word.split()), "a label") for word in words if word.strip()]
     return LabelSpace(
         name=name,
         labels=tuple(
@@ -183,6 +194,8 @@ def _label(one: str, fields: object, icon: Callable[[str], str] | None, drawings
     told = _table(fields, f"labels.{one}")
     _only(told, _LABEL_FIELDS, f"[labels.{one}]")
     name = _text(told.get("icon", ""), f"labels.{one}.icon")
+    if name.startswith("/") or "\\" in name or ".." in name.split("/"):
+        raise InvalidInput(f"labels.{one}.icon: {name!r} leads outside: an icon lies beside the file or below.")
     if name and icon is not None:
         drawn = icon(name)
         if drawn:

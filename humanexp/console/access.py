@@ -30,6 +30,7 @@ from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.stimuli.selectors.labels import own_labels
 from humanexp.studies.models import MAY, Action, Study
 from humanexp.studies.permissions import role_of, studies_with
 
@@ -133,6 +134,8 @@ _SEARCHES = SearchRun.objects
 MATERIALS: Mapping[str, Material] = {
     "source_set": Material(part="name", find=lambda name: SourceSet.objects.filter(name=name).first()),
     "stimulus_set": Material(part="name", find=lambda name: StimulusSet.objects.filter(name=name).first()),
+    # those that the product ships are everybody's
+    "labels": Material(part="name", find=own_labels),
     "original": Material(part="pk", find=lambda pk: SourceSet.objects.filter(images=pk).first()),
     "stimulus": Material(part="pk", find=lambda pk: StimulusSet.objects.filter(stimuli=pk).first()),
     "evaluation": Material(part="pk", find=lambda pk: EvaluationRun.objects.filter(pk=pk).first()),
@@ -146,14 +149,16 @@ MATERIALS: Mapping[str, Material] = {
 _MATERIAL_PAGES: Mapping[str, str] = {
     "": """
         stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
-        stimuli:compare_file stimuli:new_source evaluations:classifiers evaluations:new evaluations:upload
-        evaluations:take evaluations:upload_model counterfactuals:leaderboard counterfactuals:new counterfactuals:across
-        counterfactuals:group counterfactuals:transfer counterfactuals:group-file
+        stimuli:compare_file stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
+        evaluations:new evaluations:upload evaluations:take evaluations:upload_model counterfactuals:leaderboard
+        counterfactuals:new counterfactuals:across counterfactuals:group counterfactuals:transfer
+        counterfactuals:group-file
     """,
     "source_set": """
         stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source
         evaluations:select_gold
     """,
+    "labels": "stimuli:label_space stimuli:labels_file stimuli:delete_labels",
     "stimulus_set": """
         stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
         stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step

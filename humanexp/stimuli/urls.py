@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.stimuli.pages import set_browser, views
+from humanexp.stimuli.pages import labels, set_browser, views
 
 app_name = "stimuli"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -30,6 +30,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("stimuli/sources/<slug:name>/notes/", views.describe, name="describe_source"),
     path("stimuli/sources/<slug:name>/freeze/", views.freeze, name="freeze_source"),
     path("stimuli/sources/<slug:name>/delete/", views.delete_source, name="delete_source"),
+    path("stimuli/labels/", labels.label_spaces, name="labels"),
+    path("stimuli/labels/new/", labels.new_labels, name="new_labels"),
+    path("stimuli/labels/<slug:name>/", labels.label_space, name="label_space"),
+    path("stimuli/labels/<slug:name>/labels.<slug:suffix>", labels.labels_file, name="labels_file"),
+    path("stimuli/labels/<slug:name>/delete/", labels.delete_label_space, name="delete_labels"),
     path("stimuli/originals/<int:pk>/<slug:size>.jpg", views.thumbnail, name="original"),
     path("stimuli/pictures/<int:pk>/", set_browser.picture, name="picture"),
     path("stimuli/pictures/<int:pk>/small/", set_browser.small, name="small"),

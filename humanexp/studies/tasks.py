@@ -2,57 +2,20 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from django.templatetags.static import static
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext, gettext_lazy as _
+from django.utils.translation import gettext_lazy as _
 
 from analysis.labels.files import shipped
 from analysis.labels.space import NO_ANSWER, Label, LabelSpace
+from humanexp.stimuli.choices import Choice, choices_of_labels, columns_of_labels, word_of
 
 #: (wanted label, the study's own wording by label, the study's labels) -> what the page is told
 Ask = Callable[[str, Mapping[str, Mapping[str, str]], LabelSpace], dict[str, Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """One possible answer as the page shows it."""
-
-    name: str
-    label: str | Promise
-    #: address of a drawing
-    icon: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        shown = {"name": self.name, "label": str(self.label)}
-        return {**shown, "icon": self.icon} if self.icon else shown
-
-
-def choices_of_labels(space: LabelSpace) -> tuple[Choice, ...]:
-    """Labels in the order of the grid, by their words in the language of the page."""
-    return tuple(
-        Choice(name=one, label=_word(space[one]), icon=_address(space, space[one].icon)) for one in space.in_grid
-    )
-
-
-def _word(label: Label) -> str:
-    """In the language of the page; where the labels do not have it, a catalogue of the installation may."""
-    language = get_language() or "en"
-    main = language.split("-")[0]
-    return label.words.get(language) or label.words.get(main) or gettext(label.word(language))
-
-
-def _address(space: LabelSpace, icon: str) -> str:
-    """A drawing of the lab's own within the page itself, one of the product's as its static file."""
-    own = space.drawings.get(icon)
-    if own:
-        return f"data:image/svg+xml;base64,{b64encode(own.encode()).decode()}"
-    return static(icon) if icon else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +50,7 @@ class Task:
 
     def columns(self, space: LabelSpace) -> int | None:
         """Columns of the grid, where the labels state a grid; None: as square as can be."""
-        return max(map(len, space.grid), default=None) if self.is_of_labels else None
+        return columns_of_labels(space) if self.is_of_labels else None
 
 
 CATEGORISATION = Task(
@@ -250,7 +213,7 @@ def _published() -> LabelSpace:
 
 
 def _wanted_of(label: Label) -> Wanted:
-    word = _word(label)
+    word = word_of(label)
     return Wanted(label=word, phrase=word, definition=label.definition, link=label.page)
 
 

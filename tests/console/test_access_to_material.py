@@ -28,9 +28,10 @@ pytestmark = pytest.mark.django_db
 WANTED = {
     "-": """
         stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
-        stimuli:compare_file stimuli:new_source evaluations:classifiers evaluations:new evaluations:upload
-        evaluations:take evaluations:upload_model counterfactuals:leaderboard counterfactuals:new counterfactuals:across
-        counterfactuals:group counterfactuals:transfer counterfactuals:group-file
+        stimuli:compare_file stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
+        evaluations:new evaluations:upload evaluations:take evaluations:upload_model counterfactuals:leaderboard
+        counterfactuals:new counterfactuals:across counterfactuals:group counterfactuals:transfer
+        counterfactuals:group-file
     """,
     "stimulus_set change": """
         stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
@@ -40,6 +41,7 @@ WANTED = {
         stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source
         evaluations:select_gold
     """,
+    "labels change": "stimuli:label_space stimuli:labels_file stimuli:delete_labels",
     "original change": "stimuli:original",
     "stimulus change": "stimuli:picture stimuli:small",
     "evaluation change": "evaluations:run evaluations:delete",

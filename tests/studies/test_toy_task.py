@@ -6,7 +6,8 @@ import pytest
 
 from humanexp.participation.answers import iter_trial_rows
 from humanexp.participation.models import Session, Trial
-from humanexp.studies.tasks import TASKS, Choice, Task, register
+from humanexp.stimuli.choices import Choice
+from humanexp.studies.tasks import TASKS, Task, register
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session
 
 pytestmark = pytest.mark.usefixtures("unhurried")

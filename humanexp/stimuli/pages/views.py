@@ -58,7 +58,8 @@ _KEPT_S = 24 * 3600
 @require_http_methods(["GET", "POST"])
 def new_source(request: HttpRequest) -> HttpResponse:
     """Import pictures from an archive or the storage."""
-    form = ImportForm(request.POST or None, request.FILES or None)
+    initial = {"labels": request.GET.get("labels", "")}
+    form = ImportForm(request.POST or None, request.FILES or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             request_import(
@@ -150,6 +151,7 @@ def _source_context(request: HttpRequest, found: SourceSet, form: NotesForm | No
         "stimulus_sets": list(found.stimulus_sets.all()),
         "notes_form": form or NotesForm(initial={"provenance": found.provenance, "licence": found.licence}),
         "report": found.import_report,
+        "read_otherwise": [row for row in found.import_report.get("read", []) if row[0] != row[1]],
         **partial_context(rating_job_of(found)),
         **_gallery(request, found),
     }

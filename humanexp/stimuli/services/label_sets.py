@@ -25,26 +25,29 @@ def label_set_named(name: str, *, by: User | None = None) -> LabelSet | None:
 
 
 @transaction.atomic
-def store_labels(space: LabelSpace, *, by: User | None = None) -> LabelSet:
+def store_labels(space: LabelSpace, *, by: User | None = None, mends: bool = True) -> LabelSet:
     """Store a label space under its name; where there is one of this name, mend what people see of it.
 
     Raises
     ------
     Conflict
-        If pictures have the labels of this name and the new ones mean something else.
+        If pictures have the labels of this name and the new ones mean something else, or if there are labels of this
+        name and nothing is to be mended.
     InvalidRequest
         If the product ships other labels under this name.
     """
+    if space.name in shipped_names():
+        raise InvalidRequest(
+            f"The product ships labels called {space.name}. Give yours another name.",
+            fields={"name": "the product ships labels of this name"},
+        )
     stored = LabelSet.objects.select_for_update().filter(name=space.name).first()
     if stored is None:
-        if space.name in shipped_names():
-            raise InvalidRequest(
-                f"The product ships labels called {space.name}. Give yours another name.",
-                fields={"name": "the product ships labels of this name"},
-            )
         check_new_name(space.name, taken=False, what="label space", reserved=frozenset({"new"}))
         return _create(space, space.name, by)
     ownership.check(by, Right.CHANGE, stored)
+    if not mends:
+        raise Conflict(f"There are labels called {space.name} already: give these another name, or replace them.")
     used = stored.source_sets.first()
     if used is not None and stored.identity != space.identity:
         raise Conflict(

@@ -166,7 +166,10 @@ def test_files_say_where_they_are_wrong(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"mine.toml is not written in UTF-8"):
         read_labels_file(bad)
     bad.write_text(KITCHEN + 'icon = "../apple.svg"\n', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"mine.toml: there is no icon '../apple.svg' beside the file"):
+    with pytest.raises(InvalidInput, match=r"mine.toml: labels.\w+.icon: '../apple.svg' leads outside"):
+        read_labels_file(bad)
+    bad.write_text(KITCHEN + 'icon = "apple.svg"\n', encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"mine.toml: there is no icon 'apple.svg' beside the file"):
         read_labels_file(bad)
 
 
