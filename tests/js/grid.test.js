@@ -31,8 +31,21 @@ test("labels that state their grid keep its columns, and their rows and columns 
   const digits = [..."1234567890"].map((name) => ({ name, label: name }));
   await new ChoiceGrid({ root, clock: () => 2000 }).fill(digits, 3);
   assert.equal(root.dataset.columns, "3");
-  assert.deepEqual([...root.properties], [["--columns", "3"], ["--rows", "4"]]);
+  assert.deepEqual([...root.properties], [["--columns", "3"], ["--rows", "4"], ["--longest", "1"]]);
   assert.deepEqual(root.children.map((child) => child.dataset.keys), ["1 1", "1 2", "1 3", "2 1", "2 2", "2 3", "3 1", "3 2", "3 3", "4 1"]);
+});
+
+test("words without icons, and words too long for the room below one, are laid out as words; two of a row as a pair", async () => {
+  const laidOut = async (labels, icon, columns) => {
+    const root = new Page().createElement("div");
+    await new ChoiceGrid({ root, clock: () => 2000 }).fill(labels.map((label) => ({ name: label, label, icon })), columns);
+    return ["words", "pair"].filter((name) => name in root.dataset);
+  };
+  assert.deepEqual(await laidOut(["cat", "keyboard", "Lastwagen"], "a.svg"), []);
+  assert.deepEqual(await laidOut(["cat", "Schlüsselbund", "dog"], "a.svg"), ["words"]);
+  assert.deepEqual(await laidOut(["cat", "dog", "cow"]), ["words"]);
+  assert.deepEqual(await laidOut(["same", "different"]), ["words", "pair"]);
+  assert.deepEqual(await laidOut(["same", "different"], undefined, 1), ["words"]);
 });
 
 test("a pointer press answers with the event's own time and marks the choice", async () => {

@@ -4,7 +4,7 @@ import { drawCard } from "../trial/calibration.js";
 import { showQuestions, tell } from "../trial/checks.js";
 import { tellAbout } from "../trial/closing.js";
 import { drawDot } from "../trial/distance.js";
-import { drawing } from "../trial/example.js";
+import { drawing, pictureOf } from "../trial/example.js";
 import { ChoiceGrid } from "../trial/grid.js";
 import { explainAgain, instruct } from "../trial/instructions.js";
 import { tellLeft } from "../trial/leaving.js";
@@ -42,7 +42,9 @@ const FILLED = {
   },
   validation: async () => {
     showQuestion(screens, examples.question, { kind: "main", number: 1, of: session.blocks[0].last + 1 });
-    const [canvas, icon] = [screens.find("canvas"), document.querySelector(`[data-example-icon="${examples.question.wanted}"]`)];
+    const { question } = examples;
+    const canvas = screens.find("canvas");
+    const icon = document.querySelector(`[data-example-icon="${question.wanted}"]`) ?? pictureOf(document, question);
     await icon.decode();
     draw(canvas, drawing(document, session.protocol.size_px, icon).canvas);
   },

@@ -51,7 +51,7 @@ export function pictureOf(document, { label, icon }) {
   return image;
 }
 
-/** A drawing of a category on a light ground. @param {HTMLImageElement} icon decoded */
+/** A drawing on a light ground. @param {HTMLImageElement} icon decoded */
 export function drawing(document, sizePx, icon) {
   const sheet = blank(document, sizePx, 205);
   const side = Math.round(sizePx * 0.72);

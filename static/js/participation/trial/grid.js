@@ -10,6 +10,29 @@ const columnsOf = (count) => (count <= ONE_ROW ? count : Math.ceil(Math.sqrt(cou
 /** Rows of so many choices. @param {number} [columns] as stated */
 export const rowsOf = (count, columns) => Math.ceil(count / (columns ?? columnsOf(count)));
 
+/** Words of this many letters fit below an icon. */
+const SHORT = 9;
+
+/**
+ * Lays choices out on an element by the properties and attributes that its style sheet reads.
+ *
+ * @param {HTMLElement} root @param {Array<{label: string, icon?: string}>} choices @param {number} [columns] as stated
+ */
+export function layOut(root, choices, columns) {
+  const letters = Math.max(0, ...choices.flatMap(({ label }) => label.split(/\s+/)).map((word) => word.length));
+  root.style.setProperty("--columns", String(columns ?? columnsOf(choices.length)));
+  root.style.setProperty("--rows", String(rowsOf(choices.length, columns)));
+  root.style.setProperty("--longest", String(letters));
+  // Words without icons, or too long for the room below one, are given more width, and broken where that is not enough.
+  mark(root, "words", letters > SHORT || !choices.some(({ icon }) => icon));
+  mark(root, "pair", choices.length === 2 && rowsOf(2, columns) === 1);
+}
+
+function mark({ dataset }, name, isSo) {
+  if (isSo) dataset[name] = "";
+  else delete dataset[name];
+}
+
 export class ChoiceGrid {
   /** @type {((answer: {choice: string, at: number, input: "pointer"|"touch"|"key"}) => boolean)|null} */
   onAnswer = null;
@@ -50,8 +73,7 @@ export class ChoiceGrid {
   async fill(choices, columns) {
     this.#choices = choices;
     this.#columns = columns ?? columnsOf(choices.length);
-    const rows = rowsOf(choices.length, columns);
-    const hasRows = rows > 1;
+    const hasRows = rowsOf(choices.length, columns) > 1;
     const icons = [];
     this.#buttons = choices.map((choice, index) => {
       const button = this.#document.createElement("button");
@@ -77,9 +99,7 @@ export class ChoiceGrid {
     });
     this.#root.dataset.columns = String(this.#columns);
     // On the parent, for the verdict below the grid is placed by them, too.
-    const stage = this.#root.parentElement ?? this.#root;
-    stage.style.setProperty("--columns", String(this.#columns));
-    stage.style.setProperty("--rows", String(rows));
+    layOut(this.#root.parentElement ?? this.#root, choices, columns);
     this.#root.replaceChildren(...this.#buttons);
     // A label without its icon is still an answer: a failed icon must not stop a session.
     await Promise.allSettled(icons.map((icon) => icon.decode()));

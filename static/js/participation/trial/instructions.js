@@ -1,6 +1,6 @@
 /** A few short pages before a task; where pictures are timed, one of them plays the real timing. */
 import { coarse, drawing, noise, pictureOf, play, slowed, speckled } from "./example.js";
-import { rowsOf } from "./grid.js";
+import { layOut, rowsOf } from "./grid.js";
 import { Surface } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
 
@@ -28,8 +28,11 @@ export async function instruct(run, task) {
   for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
   const rows = rowsOf(choices.length, session.columns?.[task]) > 1 ? "several" : "one";
   for (const part of screens.findAll("[data-rows]")) part.hidden = part.dataset.rows !== rows;
+  const isOfNumbers = choices.some(({ label }) => /^[1-9]$/.test(label));
+  for (const part of screens.findAll("[data-numbers]")) part.hidden = !isOfNumbers;
   const list = screens.find("[data-choices]");
   list?.replaceChildren(...choices.map((choice) => choiceCard(run.document, choice)));
+  if (list) layOut(list, choices, session.columns?.[task]);
   const pages = screens.findAll("[data-page]");
   let at = 0;
   // The page with the example is left only once it was played.

@@ -14,7 +14,7 @@ function numberOf({ key, code = "" }) {
 }
 
 /**
- * Two numbers answer, that of the row and that of the column: every category takes two presses in every language, none has a better
+ * Two numbers answer, that of the row and that of the column: every choice takes two presses in every language, none has a better
  * place than another. Where there is one row, the column's number answers. Arrows and letters only move: a person who presses "c" for
  * "cat" must never find "clock" stored.
  *
