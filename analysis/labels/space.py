@@ -27,6 +27,8 @@ RESERVED = (NO_ANSWER, NONE_OF_THESE, OUTSIDE, "refusal", "unreadable", "error")
 FEWEST, MOST = 2, 1000
 #: With more labels than these, people do not choose among all of them, and words need not be unique.
 MOST_FOR_PEOPLE = 30
+#: Rows and columns of a grid, which digit keys choose.
+MOST_ROWS = 9
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -284,6 +286,11 @@ class LabelSpace:
     def _check_grid(self) -> None:
         if not self.grid:
             return
+        if len(self) <= MOST_FOR_PEOPLE and max(len(self.grid), *map(len, self.grid)) > MOST_ROWS:
+            raise self._refusal(
+                f"`grid` has {len(self.grid)} rows of up to {max(map(len, self.grid))}: the keys 1 to {MOST_ROWS} "
+                f"reach at most {MOST_ROWS} rows and {MOST_ROWS} columns. Make it squarer, or leave it out."
+            )
         shown = [one for row in self.grid for one in row]
         for one in shown:
             if one not in self:

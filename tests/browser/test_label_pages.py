@@ -32,11 +32,11 @@ def test_labels_are_shown_as_in_a_trial(page: Any, live_server: Any, own_media: 
         grid = page.locator(".stage__grid")
         expect(grid.locator(".choice")).to_have_count(choices)
         expect(grid.locator(".choice img")).to_have_count(icons)
-        assert grid.get_attribute("data-columns") == str(columns)
+        expect(grid).to_have_attribute("data-columns", str(columns))
         first, second = grid.locator(".choice").nth(0).bounding_box(), grid.locator(".choice").nth(1).bounding_box()
         assert first["y"] == second["y"] and abs(first["width"] - first["height"]) < 1
         fits(page, f"labels-{name}-{width}")
         grid.locator(".choice").nth(1).click()
         page.keyboard.press("ArrowRight")
-        assert page.locator(".choice[data-mark], .choice:focus").count() == 0
+        expect(page.locator(".choice[data-mark], .choice:focus")).to_have_count(0)
     assert refused(page) == [] and page.complaints == []

@@ -187,7 +187,7 @@ def test_a_network_of_the_native_size_answers_as_to_native_pictures(stimulus_set
     assert rows.loc[names, "confidence"].tolist() == decisions.confidence.tolist()
     assert rows.loc[names, "response"].tolist() == decisions.responses.tolist()
     # What it is trained on are the same pixels.
-    examples = StimulusExamples(list(shown_stimuli(stimulus_set)), network)
+    examples = StimulusExamples(list(shown_stimuli(stimulus_set)), network, stimulus_set.source_set.space)
     pictures, _ = examples.batch(np.arange(len(names)))
     assert np.array_equal(pictures, np.stack(native))
 

@@ -115,6 +115,14 @@ def test_ten_words_are_enough() -> None:
     assert labels_of_words("obst", ["سیب", "گلابی"], "fa").ids == ("label-1", "label-2")
 
 
+def test_a_grid_that_no_digit_keys_reach_is_refused() -> None:
+    words = [f"word{number}" for number in range(10)]
+    ids = ", ".join(f'"{word}"' for word in words)
+    labels = "".join(f'[labels.{word}]\nwords = {{ en = "{word}" }}\n' for word in words)
+    with pytest.raises(InvalidInput, match="1 rows of up to 10: the keys 1 to 9 reach at most 9 rows"):
+        parse_labels(f"grid = [[{ids}]]\n{labels}")
+
+
 def test_rows_are_as_nearly_square_as_can_be() -> None:
     assert [len(row) for row in shipped("cifar10").rows] == [4, 4, 2]
     assert [len(row) for row in labels_of_words("thirty", [f"word {n}" for n in range(30)]).rows] == [6] * 5
