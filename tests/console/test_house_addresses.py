@@ -60,6 +60,7 @@ FROM: dict[str, str] = {
         stimuli:coverage_file stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
         stimuli:new_source stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source
         stimuli:original stimuli:picture stimuli:small
+        stimuli:labels stimuli:new_labels stimuli:label_space stimuli:labels_file stimuli:delete_labels
         evaluations:classifiers evaluations:new evaluations:upload evaluations:take evaluations:upload_model
         evaluations:run evaluations:delete evaluations:retraining evaluations:select_gold
         counterfactuals:leaderboard counterfactuals:new counterfactuals:picture counterfactuals:across

@@ -22,6 +22,7 @@ from humanexp.studies.models import Study
 pytestmark = pytest.mark.django_db
 #: Commands that make what stands in the console under a name of its own, with what each cannot be called without.
 MAKERS = {
+    "import_labels": ["labels.toml"],
     "import_images": ["pictures", "--name=mine"],
     "generate_stimuli": ["--images=drawn", "--corruption=gaussian_blur", "--count=2", "--name=mine"],
     "import_imagenet_c": ["folder", "--images=drawn", "--name=mine"],
