@@ -190,10 +190,13 @@ def test_a_link_refuses_without_a_word_of_a_hit(language: str) -> None:
 
 def test_a_link_tells_its_code_to_those_alone_who_were_sent_with_an_id() -> None:
     campaign = campaign_of("link", "categorisation", "en", CONTACT)
-    assert "completion code" not in fetched(campaign) and "completion code" not in fetched(campaign, "run/")
-    assert "completion code" in fetched(campaign, p="panel-7") and "completion code" in fetched(
-        campaign, "run/", code=""
-    )
+    assert "completion code" not in fetched(campaign, "run/")
+    assert "completion code" in fetched(campaign, "run/", code="")
+    # The entry's last panel has the sentence hidden: whoever comes back to it had their id taken out of the address.
+    for query, is_told in (({}, "false"), ({"p": "panel-7"}, "true")):
+        page = Client().get(f"/take/{campaign.entry}/", query).text
+        assert '<p data-value="code-line" hidden>' in page
+        assert f'"showsCode": {is_told}' in page
 
 
 @pytest.mark.parametrize("task", list(DESIGNS))
