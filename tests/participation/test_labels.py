@@ -17,6 +17,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.participation.answers import session_rows
 from humanexp.participation.models import Response, Session, Trial
 from humanexp.results.exports import export_study
+from humanexp.results.pages.dashboard import question_of
 from humanexp.results.selectors import findings as findings_of, findings_json
 from humanexp.results.services import run_analysis
 from humanexp.screening.services import judge_session
@@ -106,6 +107,7 @@ def test_chance_and_answers_of_an_analysis_are_those_of_the_labels(client: Clien
     run = run_analysis(study=session.study, n_bootstrap=50)
     findings = findings_of(run)
     assert findings.labels.identity == digits().identity
+    assert question_of(session.study, findings).task == "Which of 10 categories?"
     assert {curve.chance for curve in findings.curves if curve.property == "accuracy"} == {0.1}
     assert set(Response.objects.filter(session=session).values_list("response", flat=True)) <= set(digits().ids)
 

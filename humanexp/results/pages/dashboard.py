@@ -17,6 +17,7 @@ from analysis.findings.model.comparisons import Comparison, VerdictOnOne
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
+from analysis.labels.files import default_labels
 from humanexp.results.charts.chart import (
     Chart,
     ChartChoice,
@@ -224,7 +225,8 @@ def question_of(study: Study, findings: Findings) -> Question:
     elif design.get("discrimination") and not design.get("main_trials"):
         task = "Same corruption or another?"
     else:
-        task = "Which of 16 categories?"
+        n_labels = findings.labels.n if findings.labels else len(default_labels())
+        task = f"Which of {n_labels} categories?"
     shown_ms = (configuration.get("protocol") or {}).get("stimulus_ms")
     timed = shown_ms is not None and not design.get("validation") and study.origin == Origin.COLLECTED
     return Question(
