@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from analysis.labels.conflicts import UNSAID, Conflicts, conflicts, stated_confl
 from analysis.labels.lists import LISTS, labels_offered, right_among
 from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.study.design import PERSON
-from analysis.tables.sessions import coarse_trials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,12 +52,6 @@ _PREDICTION_COLUMNS = (
     "correct",
     "label_space",
 )
-
-
-#: Dates enter no number: a study that is simulated again has other ones, and the same findings.
-_DATES = frozenset({"server_received_at", "client_epoch_ms"})
-#: Columns that came later: where they say nothing, a table has the digest that it had without them.
-_LATER = frozenset({"set_aside", "input_kind", "focus_lost_ms", "last_input_ms", "input_watched_ms", *LISTS})
 
 
 def _no_numbers() -> IntArray:
@@ -359,26 +351,6 @@ def _only_in(frame: pd.DataFrame, column: str, roles: Sequence[str]) -> list[str
     categorised = text_column(frame, "task") == "categorisation"
     there = set(value[categorised & np.isin(role, roles)].tolist())
     return sorted(there - set(value[categorised & np.isin(role, CURVE_ROLES)].tolist()))
-
-
-def digest_of(*tables: pd.DataFrame | None) -> str:
-    """sha256 of the tables' contents, independent of the order of rows and columns, and of when answers were given.
-
-    What is known of screens counts as coarsely as an export states it: a table and its export have one digest.
-    """
-    running = hashlib.sha256()
-    for table in tables:
-        if table is None:
-            running.update(b"absent\x00")
-            continue
-        table = coarse_trials(table)
-        silent = {name for name in _LATER & set(map(str, table.columns)) if table[name].isna().all()}
-        names = sorted(set(map(str, table.columns)) - _DATES - silent)
-        columns = [table[name].astype("string").fillna("\x01").tolist() for name in names]
-        rows = sorted("\x1f".join(row) for row in zip(*columns, strict=True)) if columns else []
-        running.update("\x1f".join(names).encode() + b"\x00")
-        running.update("\x1e".join(rows).encode() + b"\x00")
-    return running.hexdigest()
 
 
 def _curve_rows(frame: pd.DataFrame, roles: tuple[str, ...] = CURVE_ROLES) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import math
 import mmap
 import re
@@ -11,150 +10,18 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, Literal, get_args
 
 import numpy as np
-from PIL import ExifTags, Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from analysis.corruptions.registry import Picture
 from analysis.errors import InvalidInput, PictureRefused, UnknownName
+from analysis.generation.colour_profiles import in_srgb
+from analysis.generation.resemblance import thumbnail_of
 from analysis.native_size import MAXIMUM_ENLARGEMENT, MINIMUM_NATIVE_PX, enlarge, native_side
 from analysis.visual_change.vif import MINIMUM_SIDE_PX
-
-#: Colours of pictures and the pixels of Pillow that hold them.
-_PIXELS = {"RGB": "RGB", "GRAY": "L", "CMYK": "CMYK"}
-#: A profile that moves no colour by more levels than this is sRGB: its makers round differently, and pixels stay.
-_SAME_LEVELS = 2
-#: Colours along each axis that a profile is tried on.
-_STEPS = 17
-
-
-def in_srgb(picture: Image.Image, rgb: Image.Image, name: str) -> Image.Image:
-    """Convert a picture's colours from its profile to sRGB; unchanged without a profile, or with that of sRGB.
-
-    Colours that sRGB has stay exactly those that the profile means (relative colorimetric, with black point
-    compensation), as browsers show them; the perceptual intent would move them all, as each maker of tables likes.
-
-    Parameters
-    ----------
-    picture : Image
-        As it was read, with its profile.
-    rgb : Image
-        Its pixels as RGB.
-    name : str
-        What refusals call it.
-
-    Raises
-    ------
-    PictureRefused
-        If the profile is damaged, of another kind than the pixels, or of a kind that cannot be converted.
-    """
-    if "icc_profile" not in picture.info:
-        return rgb
-    try:
-        space, transform = _transform(picture.info["icc_profile"] or b"")
-    except (OSError, ImageCms.PyCMSError, ValueError) as error:
-        raise PictureRefused(
-            f"{name}: its colour profile cannot be read ({' '.join(str(error).split())[:80]}), so nobody knows its "
-            "colours. Open it where its colours look right, and save it as sRGB."
-        ) from error
-    is_grey = Image.getmodebase(picture.mode) == "L" and picture.mode not in ("P", "PA")
-    if space not in _PIXELS or (space == "CMYK") != (picture.mode == "CMYK") or (space == "GRAY" and not is_grey):
-        raise PictureRefused(
-            f"{name}: its colour profile is for {space or 'unknown'} colours, its pixels are {picture.mode}. Open it "
-            "where its colours look right, and save it as sRGB."
-        )
-    if transform is None:
-        return rgb
-    own = {"RGB": rgb, "GRAY": rgb.getchannel("R"), "CMYK": picture}[space]
-    return transform.apply(own)
-
-
-@lru_cache(maxsize=8)
-def _transform(profile: bytes) -> tuple[str, ImageCms.ImageCmsTransform | None]:
-    """Kind of colours of a profile, and the way to sRGB; none where it is sRGB, or no way is known."""
-    opened = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-    space = str(opened.profile.xcolor_space).strip()
-    if space not in _PIXELS:
-        return space, None
-    transform = ImageCms.buildTransform(
-        opened,
-        ImageCms.createProfile("sRGB"),
-        _PIXELS[space],
-        "RGB",
-        ImageCms.Intent.RELATIVE_COLORIMETRIC,
-        ImageCms.Flags.BLACKPOINTCOMPENSATION,
-    )
-    return space, None if space != "CMYK" and _changes_nothing(transform, space) else transform
-
-
-def _changes_nothing(transform: ImageCms.ImageCmsTransform, space: str) -> bool:
-    levels = np.rint(np.linspace(0, 255, _STEPS)).astype(np.uint8)
-    axes = (levels, levels, levels) if space == "RGB" else (np.arange(256, dtype=np.uint8),)
-    colours = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(1, -1, len(axes))
-    seen = np.asarray(transform.apply(Image.fromarray(colours if space == "RGB" else colours[..., 0])))
-    return int(np.abs(seen.astype(int) - colours).max()) <= _SAME_LEVELS
-
-
-SIDE = 16
-#: Mean difference of two thumbnails, in grey levels of 255. The same photograph at JPEG quality 30 or half the size
-#: differs by 0.6, at most 1.2; two of 750 photographs of ImageNet by at least 10, line drawings by 2.6.
-MOST_DIFFERENCE = 1.5
-#: And as a share of the thumbnail's contrast (sd): at quality 30 at most 0.044. Pictures that are flat at this size are
-#: not compared: nothing of what they show is left in it.
-_MOST_OF_CONTRAST = 0.1
-_FLAT = 1.0
-_BLOCKS = 4
-#: Neighbours that are compared for each picture: a series of equal frames does not make every pair.
-_NEIGHBOURS = 4
-
-
-def thumbnail_of(picture: Image.Image) -> bytes:
-    """Grey levels of an RGB picture brought to 16 x 16, row by row."""
-    return picture.resize((SIDE, SIDE), Image.Resampling.BOX).convert("L").tobytes()
-
-
-def resembling(thumbnails: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Places of pictures that look like an earlier one, each with the place of that one.
-
-    Parameters
-    ----------
-    thumbnails : sequence of bytes
-        From `thumbnail_of`.
-
-    Returns
-    -------
-    list of (int, int)
-        Later and earlier place, in order; each later place once.
-
-    Notes
-    -----
-    Means over blocks differ by no more than what they are means of: nearest neighbours among 16 means a picture are the
-    only candidates, so that the time hardly grows faster than the number of pictures.
-    """
-    if len(thumbnails) < 2:
-        return []
-    from scipy.spatial import cKDTree
-
-    levels = np.frombuffer(b"".join(thumbnails), dtype=np.uint8).reshape(-1, SIDE, SIDE)
-    cells = SIDE // _BLOCKS
-    blocks = levels.reshape(-1, _BLOCKS, cells, _BLOCKS, cells).mean(axis=(2, 4), dtype=np.float32).reshape(-1, 16)
-    contrasts = levels.reshape(len(levels), -1).std(axis=1)
-    most = np.where(contrasts > _FLAT, np.minimum(MOST_DIFFERENCE, _MOST_OF_CONTRAST * contrasts), -1.0)
-    _, near = cKDTree(blocks).query(
-        blocks, k=_NEIGHBOURS + 1, p=1, distance_upper_bound=MOST_DIFFERENCE * _BLOCKS**2 + 1e-3
-    )
-    pairs: dict[int, int] = {}
-    for place, others in enumerate(np.atleast_2d(near)):
-        for other in sorted(int(one) for one in others if one < len(levels) and one != place):
-            later, earlier = max(place, other), min(place, other)
-            difference = np.abs(levels[later].astype(np.int16) - levels[earlier]).mean()
-            if difference <= most[later]:
-                pairs[later] = min(earlier, pairs.get(later, earlier))
-    return sorted(pairs.items())
-
 
 #: Other formats are refused unread: some decoders start programs, all of them widen the door.
 FORMATS: tuple[str, ...] = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")

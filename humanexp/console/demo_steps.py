@@ -37,7 +37,8 @@ from humanexp.screening.services import judge_study
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.descriptions import Described
+from humanexp.stimuli.services.generation import create_stimulus_set, start_generation
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies import services

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.findings.observations import digest_of
+from analysis.findings.pipeline import digest_of
 from analysis.tables.sessions import coarse_trials
 from analysis.tables.trials import TRIALS
 

@@ -29,7 +29,8 @@ from humanexp.participation import openings
 from humanexp.participation.models import Response, Session
 from humanexp.participation.openings import Agreement, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.descriptions import Described
+from humanexp.stimuli.services.generation import create_stimulus_set, start_generation
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies import services

@@ -27,8 +27,9 @@ from humanexp.participation.models import Participant
 from humanexp.recruiters import keys
 from humanexp.recruiting.personal_data import delete_participant
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, delete_stimulus_set, start_generation
+from humanexp.stimuli.services.generation import create_stimulus_set, delete_stimulus_set, start_generation
 from humanexp.stimuli.services.imports import import_images, request_import
 from humanexp.stimuli.services.sources import ImportOrder
 from tests.analysis.generation.originals import write_originals

@@ -17,8 +17,9 @@ from analysis.errors import ComputeUnavailable
 from analysis.generation.plan import plan_stimuli
 from analysis.generation.shards import PilotShard, cut_into_shards, fit_pilot_shard, generate_shard
 from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
-from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.generation import create_stimulus_set
 from tests.analysis.generation.originals import write_originals
 from tests.limits import LIMIT, until
 

@@ -11,9 +11,9 @@ from humanexp.jobs.runner import run_waiting
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.services import generation
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.stimuli.services.generation import (
-    Described,
     create_stimulus_set,
     delete_stimulus_set,
     request_deletion,

@@ -16,8 +16,9 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services import generated_sets
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import verify_stimuli
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, delete_stimulus_set, start_generation
+from humanexp.stimuli.services.generation import create_stimulus_set, delete_stimulus_set, start_generation
 from tests.disks import mounted
 
 pytestmark = pytest.mark.django_db

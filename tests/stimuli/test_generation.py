@@ -24,8 +24,9 @@ from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.runner import run_one, run_waiting
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import manifest, stimuli_of_curves
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
-from humanexp.stimuli.services.generation import Described, complete_stimulus_set, create_stimulus_set, start_generation
+from humanexp.stimuli.services.generation import complete_stimulus_set, create_stimulus_set, start_generation
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,9 @@ from analysis.corruptions.imagenet_c import LEVELS
 from analysis.visual_change.coverage import level_spreads
 from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import counted_changes
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli
-from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.generation import create_stimulus_set
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 

@@ -11,8 +11,9 @@ from django.db import connection
 
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sets import digests_of, image_ids_of, places_by_original
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import _sampled
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, store_stimuli
+from humanexp.stimuli.services.generation import create_stimulus_set, store_stimuli
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

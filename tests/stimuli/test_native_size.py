@@ -34,8 +34,9 @@ from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.pages.previews import walk_step
 from humanexp.stimuli.selectors.sets import manifest
 from humanexp.stimuli.selectors.sources import enlargement_of, enlargements
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
-from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.generation import create_stimulus_set
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.set_files import check_manifest, manifest_lines
 from humanexp.stimuli.services.sources import ImportOrder

@@ -13,8 +13,9 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.generation import create_stimulus_set, start_generation
 
 pytestmark = pytest.mark.django_db
 

@@ -20,8 +20,9 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
-from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.generation import create_stimulus_set
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.set_files import manifest_path
 from humanexp.stimuli.services.sources import ImportOrder

@@ -16,7 +16,8 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.descriptions import Described
+from humanexp.stimuli.services.generation import create_stimulus_set
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder, delete_source_set
 from tests.markup import markup, words

@@ -14,7 +14,8 @@ from django.db import transaction
 from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.descriptions import Described
+from humanexp.stimuli.services.generation import create_stimulus_set
 from humanexp.stimuli.services.sources import (
     Rating,
     delete_source_set,

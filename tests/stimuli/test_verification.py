@@ -12,8 +12,9 @@ from analysis.tables.stimuli import stimuli_table
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sets import manifest_rows
+from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generated_sets import make_stimuli, verify_stimuli
-from humanexp.stimuli.services.generation import Described, complete_stimulus_set, create_stimulus_set
+from humanexp.stimuli.services.generation import complete_stimulus_set, create_stimulus_set
 from humanexp.stimuli.services.set_files import manifest_path
 
 pytestmark = pytest.mark.django_db

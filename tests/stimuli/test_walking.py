@@ -18,7 +18,8 @@ from humanexp.jobs import runner
 from humanexp.stimuli.models import Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.pages import previews
 from humanexp.stimuli.services import generation
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.descriptions import Described
+from humanexp.stimuli.services.generation import create_stimulus_set, start_generation
 
 pytestmark = pytest.mark.django_db
 

@@ -44,7 +44,7 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.services.generation import SIZES_PX
+from humanexp.stimuli.services.descriptions import SIZES_PX
 
 MANIFEST = "manifest.json"
 #: Archives larger than this go to the disk while they are made.

@@ -35,7 +35,7 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceImage
-from humanexp.stimuli.services.generation import SIZES_PX
+from humanexp.stimuli.services.descriptions import SIZES_PX
 
 #: What the first word of each specification may be, and an example of it.
 _KINDS = {

@@ -20,7 +20,7 @@ from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors import sources
 from humanexp.stimuli.selectors.labels import label_choices
 from humanexp.stimuli.selectors.sets import Filters
-from humanexp.stimuli.services.generation import made_families, plain_functions_beside
+from humanexp.stimuli.services.descriptions import made_families, plain_functions_beside
 from humanexp.stimuli.services.sources import MOST_PROVENANCE, ImportOrder
 from humanexp.stimuli.sources import is_storage_configured
 

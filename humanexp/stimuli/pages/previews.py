@@ -25,7 +25,7 @@ from humanexp.stimuli.selectors import sets
 from humanexp.stimuli.selectors.coverage import label_of
 from humanexp.stimuli.selectors.sets import count_originals, first_original
 from humanexp.stimuli.selectors.sources import enlargement_of
-from humanexp.stimuli.services.generation import Described
+from humanexp.stimuli.services.descriptions import Described
 
 #: From visual change 0 to 1, one bin a step.
 STEPS = 40

@@ -38,13 +38,8 @@ from humanexp.stimuli.selectors.sources import (
     source_set_by_name,
     source_set_by_pk,
 )
-from humanexp.stimuli.services.generation import (
-    Described,
-    create_stimulus_set,
-    refusal_of,
-    request_deletion,
-    start_generation,
-)
+from humanexp.stimuli.services.descriptions import Described, refusal_of
+from humanexp.stimuli.services.generation import create_stimulus_set, request_deletion, start_generation
 from humanexp.stimuli.services.imports import request_import
 from humanexp.stimuli.services.set_files import manifest_lines, original_thumbnail
 from humanexp.stimuli.services.sources import delete_source_set, describe_source_set, freeze_source_set

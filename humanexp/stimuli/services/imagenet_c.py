@@ -37,8 +37,9 @@ from humanexp.stimuli.imagenet_c_layout import (
 )
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
 from humanexp.stimuli.selectors.sets import digests_of_originals, originals_by_key
+from humanexp.stimuli.services.descriptions import SIZES_PX, shown_side_px, smaller_than
 from humanexp.stimuli.services.generated_sets import close_folder, folder_of, open_folder, stored_as_made
-from humanexp.stimuli.services.generation import SIZES_PX, complete_stimulus_set, shown_side_px, smaller_than
+from humanexp.stimuli.services.generation import complete_stimulus_set
 from humanexp.stimuli.services.sources import freeze_source_set
 
 IMPORT_JOB_KIND = "stimuli.import_imagenet_c"

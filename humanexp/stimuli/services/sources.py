@@ -16,7 +16,8 @@ from typing import Any
 from django.db import transaction
 
 from analysis.file_names import composed
-from analysis.generation.originals import Inspection, resembling
+from analysis.generation.originals import Inspection
+from analysis.generation.resemblance import resembling
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, SetFrozen

@@ -13,7 +13,7 @@ from analysis.compute import executor
 from analysis.curves.fit import fit_curve
 from analysis.curves.trials import CleanTrials
 from analysis.errors import InvalidInput, TableRefused
-from analysis.findings.observations import digest_of
+from analysis.findings.pipeline import digest_of
 from tests.analysis.curves.truths import gradual
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, imported, study
 

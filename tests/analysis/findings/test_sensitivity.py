@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from analysis.findings.fits import FitSettings, fit_outcomes
-from analysis.findings.observations import accepted_answers, digest_of, read_trials
+from analysis.findings.observations import accepted_answers, read_trials
 from analysis.findings.outcomes import categories_of, human_outcomes
+from analysis.findings.pipeline import digest_of
 from analysis.findings.sensitivity import choices
 from tests.analysis.findings.studies import analysed, predictions_for
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from analysis.generation.originals import resembling, thumbnail_of
+from analysis.generation.resemblance import resembling, thumbnail_of
 from tests.analysis.generation.originals import coloured
 
 SCENES = [Image.fromarray(coloured(seed, 150, 200)) for seed in range(30)]

@@ -13,8 +13,8 @@ from humanexp.jobs.models import JobState
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 from humanexp.stimuli.selectors.sets import find_stimulus_set
 from humanexp.stimuli.selectors.sources import source_set_by_name
-from humanexp.stimuli.services import generation
-from humanexp.stimuli.services.generation import Described, create_stimulus_set, made_families, start_generation
+from humanexp.stimuli.services.descriptions import SAMPLINGS, Described, made_families
+from humanexp.stimuli.services.generation import create_stimulus_set, start_generation
 
 
 class Command(OwnedCommand):
@@ -38,7 +38,7 @@ class Command(OwnedCommand):
         parser.add_argument(
             "--sampling",
             default=Sampling.EVEN.value,
-            metavar="|".join(generation.SAMPLINGS),
+            metavar="|".join(SAMPLINGS),
             help="even: evenly over visual change (default); uniform: uniformly over the parameter, as published; "
             "imagenet-c-levels: the five published levels of ImageNet-C",
         )
