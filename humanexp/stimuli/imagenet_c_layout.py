@@ -10,7 +10,6 @@ from pathlib import Path
 
 from analysis.file_names import composed, litter_in
 from analysis.generation.imagenet_c import LEVELS, PUBLISHED_FUNCTIONS
-from analysis.labels.files import default_labels
 from analysis.labels.mapping import label_of_class
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
@@ -122,6 +121,7 @@ class Originals:
     def __init__(self, source_set: SourceSet) -> None:
         self._by_stem: dict[str, list[tuple[str, frozenset[str]]]] = {}
         self._classes: set[str] = set()
+        self._space = source_set.space
         images = source_set.images.order_by("key").values_list("key", "category", "wnid", "source_name")
         for key, category, wnid, source_name in images.iterator():
             folders = frozenset(name for name in (wnid, category, Path(source_name).parent.name) if name)
@@ -131,22 +131,21 @@ class Originals:
             self._classes |= folders
 
     def has_class(self, folder: str) -> bool:
-        return not self._classes.isdisjoint(_names_of(folder))
+        return not self._classes.isdisjoint(self._names_of(folder))
 
     def find(self, folder: str, stem: str) -> str | None:
         """Key of the original of a file, if exactly one fits: one in the same folder before one of the category."""
         known = self._by_stem.get(composed(stem), ())
-        for name in _names_of(folder):
+        for name in self._names_of(folder):
             fitting = [key for key, folders in known if name in folders]
             if fitting:
                 return fitting[0] if len(fitting) == 1 else None
         return None
 
-
-def _names_of(folder: str) -> tuple[str, ...]:
-    """A class folder's name, and the category that it belongs to by its WordNet id."""
-    category = label_of_class(folder, default_labels())
-    return (folder,) if category is None else (folder, category)
+    def _names_of(self, folder: str) -> tuple[str, ...]:
+        """A class folder's name, and the label of the set that it belongs to by its WordNet id."""
+        label = label_of_class(folder, self._space)
+        return (folder,) if label is None else (folder, label)
 
 
 def matched_pictures(

@@ -28,6 +28,8 @@ SIZE_PX = 112
 FUNCTIONS = ("gaussian_noise", "brightness")
 #: ImageNet classes of the categories cat and dog
 CAT, DOG = "n02123045", "n02085936"
+#: a bullfrog: of no category, a label of restricted9
+FROG = "n01641577"
 
 
 @pytest.fixture
@@ -132,16 +134,21 @@ def test_files_without_an_original_are_told_and_left_out(tree: Path, wnid_set: S
     assert found.stimulus_set.completed_at is not None
 
 
-def test_originals_known_by_category_alone_are_found(tree: Path, wnid_set: SourceSet, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("labels", "first", "wnid"), [("", "cat", CAT), ("restricted9", "frog", FROG)])
+def test_originals_known_by_label_alone_are_found(
+    tree: Path, wnid_set: SourceSet, tmp_path: Path, labels: str, first: str, wnid: str
+) -> None:
     originals = sorted((tmp_path / "originals").rglob("*.png"))
     flat = tmp_path / "flat"
     flat.mkdir()
     for path in originals:
         shutil.copy(path, flat)
-    lines = [f"{path.name},{'cat' if path.parent.name == CAT else 'dog'}" for path in originals]
+    for folder in tree.glob(f"*/*/{CAT}"):
+        folder.rename(folder.with_name(wnid))
+    lines = [f"{path.name},{first if path.parent.name == CAT else 'dog'}" for path in originals]
     (flat / "labels.csv").write_text("path,category\n" + "\n".join(lines))
-    by_category = import_images(source=flat / "labels.csv", order=ImportOrder(name="flat")).source_set
-    assert imported(tree, by_category).stimuli.count() == 55
+    by_label = import_images(source=flat / "labels.csv", order=ImportOrder(name="flat", labels=labels)).source_set
+    assert imported(tree, by_label).stimuli.count() == 55
 
 
 def test_what_cannot_be_imported_is_refused_before_anything_is_written(
