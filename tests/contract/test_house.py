@@ -23,10 +23,10 @@ def test_every_environment_variable_is_documented() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    ours = [name for name, app in get_commands().items() if str(app).startswith("humanexp.")]
-    documented = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    ours = {name for name, app in get_commands().items() if str(app).startswith("humanexp.")}
+    first_cells = re.findall(r"^\| (`.+?`) \|", (ROOT / "docs/commands.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(ours) >= 10
-    assert [name for name in ours if f"`{name}" not in documented] == []
+    assert set(re.findall(r"`([a-z_]+)", " ".join(first_cells))) == ours
 
 
 def submitted_kinds() -> set[str]:
