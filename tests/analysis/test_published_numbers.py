@@ -12,6 +12,7 @@ import pytest
 from analysis.published_trials import read_published_trials
 from analysis.visual_change.coverage import PUBLISHED_SHARES, measure_paper_coverage
 from tests.analysis.findings.studies import analysed
+from tests.labels import of_the_sixteen
 
 FOLDER = Path(os.environ.get("REFERENCE_DATA", "")) / "published"
 needs_trials = pytest.mark.skipif(
@@ -31,6 +32,7 @@ def noise() -> dict[str, Any]:
     return analysed(published.trials[human], networks, study="noise", seed=1, n_bootstrap=50)
 
 
+@of_the_sixteen
 @needs_trials
 def test_all_32_published_accuracies_to_a_twenty_thousandth_of_a_point(noise: dict[str, Any]) -> None:
     header, *lines = (FOLDER / "noise-experiment_accuracies.txt").read_text().splitlines()
@@ -48,6 +50,7 @@ def test_all_32_published_accuracies_to_a_twenty_thousandth_of_a_point(noise: di
     assert compared == 32
 
 
+@of_the_sixteen
 @needs_trials
 def test_areas_over_noise_width_rank_observers_as_published(noise: dict[str, Any]) -> None:
     areas = {entry["population"]: entry["area"] for entry in noise["curves"] if entry["property"] == "accuracy"}
@@ -57,6 +60,7 @@ def test_areas_over_noise_width_rank_observers_as_published(noise: dict[str, Any
     assert best["classifier"] == "vgg" and best["hmri_interval"][1] < 0.75
 
 
+@of_the_sixteen
 @needs_trials
 def test_kappa_on_sparse_overlap_comes_with_its_n_and_a_wide_interval(noise: dict[str, Any]) -> None:
     """Each person saw other pictures: the mean over pairs is no number here, and the pooled kappa a vague one."""
@@ -72,6 +76,7 @@ def test_kappa_on_sparse_overlap_comes_with_its_n_and_a_wide_interval(noise: dic
     assert rows["vgg"]["n"] == 132 and rows["vgg"]["pooled"]["kappa"] > rows["alexnet"]["pooled"]["kappa"]
 
 
+@of_the_sixteen
 @needs_trials
 def test_misses_of_the_lab_experiment_are_counted(noise: dict[str, Any]) -> None:
     entry = next(one for one in noise["curves"] if one["population"] == "humans")

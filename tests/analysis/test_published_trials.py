@@ -7,6 +7,7 @@ import pytest
 
 from analysis.errors import TableRefused
 from analysis.published_trials import digest_of, read_published_trials
+from tests.labels import of_the_sixteen
 
 HEADER = "subj,session,trial,rt,object_response,category,condition,imagename"
 ROWS = [
@@ -133,6 +134,7 @@ def test_no_such_file_empty_file_folder_and_broken_text_are_refused(tmp_path: Pa
         read_published_trials([], study="s")
 
 
+@of_the_sixteen
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published trials")
 def test_published_noise_experiment_gives_the_published_table() -> None:
     folder = Path(os.environ["REFERENCE_DATA"]) / "published"
@@ -154,6 +156,7 @@ def test_published_noise_experiment_gives_the_published_table() -> None:
     assert cells == 32 and len(trials) == 33_280
 
 
+@of_the_sixteen
 def test_lists_of_labels_are_read_and_decide_what_is_right(tmp_path: Path) -> None:
     path = write(
         tmp_path,

@@ -32,6 +32,7 @@ class Run:
         self.output = folder / f"{name.replace(' ', '-')}.log"
         self.record = folder / f"{name.replace(' ', '-')}.jsonl"
         self.record.unlink(missing_ok=True)
+        self.own = environment
         self.environment = {**os.environ, **FIXED, "GATE_RECORD": str(self.record), **environment}
         self.is_pytest = "pytest" in self.command
         self.may_be_empty = False

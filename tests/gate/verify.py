@@ -26,6 +26,15 @@ from tests.gate.runs import Run
 FOLDER = rings.ROOT / ".gate" / "verify"
 #: They starve, stop and kill what a neighbour would need, and run one after the other.
 ALONE = "tests/faults"
+#: Run again with seven labels instead of the 16 categories: what reads numbers, answers and pages by labels.
+SEVEN = rings.ROOT / "fixtures/labels/seven.toml"
+OF_LABELS = (
+    *(f"tests/analysis/{name}" for name in ("acceptance", "agreement", "claims", "curves", "design", "differences")),
+    *(f"tests/analysis/{name}" for name in ("findings", "labels", "observers", "persons", "power", "reporting")),
+    *(f"tests/analysis/{name}" for name in ("similarity", "study")),
+    "tests/results",
+    "tests/console/test_demo.py",
+)
 
 
 def tree() -> str:
@@ -52,6 +61,12 @@ def steps(folder: Path, seed: int, paths: Sequence[str]) -> list[Run]:
         tests("whole", "--ring", "verify", *workers, f"--ignore={ALONE}", "tests"),
         tests("faults", "--ring", "verify", ALONE),
         tests("drawn", "--ring", "pure", *workers, "tests"),
+        Run(
+            "labels",
+            [*drawn, "--ring", "gate", "-m", "not browser", *workers, *OF_LABELS],
+            folder,
+            DEFAULT_LABELS=str(SEVEN),
+        ),
         Run("claims", [sys.executable, "-m", "benchmarks.claims", "--smoke"], folder),
         Run("product", ["make", "--no-print-directory", "product"], folder),
     ]
@@ -75,7 +90,7 @@ def finish(run: Run, folder: Path) -> list[dict[str, Any]]:
     runs.beside([run], hear, lambda run: None)
     failed = run.failed()
     if failed and len(failed) <= 20:
-        again = runs.pytest_run(f"{run.name} again", [test["test"] for test in failed], folder)
+        again = runs.pytest_run(f"{run.name} again", [test["test"] for test in failed], folder, **run.own)
         runs.beside([again], lambda again, news: hear(run, news), lambda again: None)
         failed = again.failed()
     print(f"{run.name}: {run.passed()} passed, {len(failed)} failed, {run.seconds:.0f} s", flush=True)

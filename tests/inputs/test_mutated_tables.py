@@ -22,6 +22,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.recruiters.people import ids_of
 from humanexp.stimuli import layouts
 from tests.analysis.test_tables import ROW
+from tests.labels import label_at
 
 Rows = list[list[str]]
 Mutation = Callable[[Rows, np.random.Generator], bytes]
@@ -177,15 +178,13 @@ KINDS = {
         has_units=True,
     ),
     "responses": Kind(
-        [["stimulus", "response", "confidence"], *([f"s{n}", default_labels().ids[n], f"0.{n + 2}"] for n in range(7))],
+        [["stimulus", "response", "confidence"], *([f"s{n}", label_at(n), f"0.{n + 2}"] for n in range(7))],
         _recorded,
         has_units=True,
     ),
     "probabilities": Kind(_own_probabilities(), _recorded, has_units=True),
-    "pictures": Kind([["path", "category"], *([f"p{n}.png", default_labels().ids[n]] for n in range(8))], _pictures),
-    "mapping": Kind(
-        [["label", "category"], *([f"output {n}", default_labels().ids[n % 16]] for n in range(20))], read_labels
-    ),
+    "pictures": Kind([["path", "category"], *([f"p{n}.png", label_at(n)] for n in range(8))], _pictures),
+    "mapping": Kind([["label", "category"], *([f"output {n}", label_at(n)] for n in range(20))], read_labels),
     "predictions": Kind(
         [list(ROW), *([*{**ROW, "stimulus": f"s{n}"}.values()] for n in range(5))],
         lambda path: PREDICTIONS.read(path).to_csv(),

@@ -143,7 +143,7 @@ def _curve(population: str, corruption: str, measure: str, middle: float, rng: n
         "withheld": False,
         "measured": {"range": [0.0, bins[-1]["v"]], "mean": area, "interval": [area - 0.01, area + 0.01]},
         "abscissa": "visual_change",
-        "label_space": 16,
+        "label_space": len(default_labels()),
         "same_stimuli": True,
         "anchor": {"kind": "none", "value": None, "n": 0},
         "n": sum(one["n"] for one in bins),
@@ -276,7 +276,7 @@ def _pair(one: str, two: str, measure: str, population: str, curves: list[dict[s
 
 
 def _confusion(population: str, corruption: str, low: float | None, high: float | None) -> dict[str, Any]:
-    counts = (3 * np.eye(16, 17) + 1).astype(int) * 10
+    counts = (3 * np.eye(len(default_labels()), len(default_labels()) + 1) + 1).astype(int) * 10
     return {
         "population": population,
         "corruption": corruption,

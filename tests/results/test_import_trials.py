@@ -14,6 +14,7 @@ from humanexp.participation.models import Participant, Session
 from humanexp.results.models import TrialImport
 from humanexp.studies.models import Origin, Study, StudyFamily
 from humanexp.studies.permissions import members_of
+from tests.labels import of_the_sixteen
 
 pytestmark = pytest.mark.django_db
 
@@ -114,6 +115,7 @@ def test_a_name_without_letters_is_refused(files: list[Path]) -> None:
         run(*files, "--study", "!!")
 
 
+@of_the_sixteen
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published trials")
 def test_the_published_experiment_is_imported_whole() -> None:
     folder = Path(os.environ["REFERENCE_DATA"]) / "published" / "noise-experiment"

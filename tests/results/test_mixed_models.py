@@ -18,6 +18,7 @@ from analysis.labels.files import default_labels
 from analysis.tables.trials import TRIALS
 from benchmarks.mixed_models import CURVES, area, write_trials
 from humanexp.results.exports import MIXED_MODEL_SCRIPTS
+from tests.labels import of_the_sixteen
 
 R_SCRIPT, PYTHON_SCRIPT = MIXED_MODEL_SCRIPTS
 
@@ -50,6 +51,7 @@ def test_the_columns_that_a_script_reads_are_exported(script: Path) -> None:
     assert read <= set(TRIALS.names)
 
 
+@of_the_sixteen
 @pytest.mark.parametrize("script", MIXED_MODEL_SCRIPTS, ids=lambda script: script.suffix)
 def test_the_scripts_take_the_answers_and_the_guess_rate_of_the_curves(script: Path) -> None:
     text = script.read_text(encoding="utf-8")

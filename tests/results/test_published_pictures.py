@@ -26,8 +26,9 @@ from humanexp.results.models import TrialImport
 from humanexp.results.tables import pooled_standings
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.studies.models import Study
+from tests.labels import of_the_sixteen
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, of_the_sixteen]
 
 HEADER = "subj,session,trial,rt,object_response,category,condition,imagename\n"
 SIDE = 96

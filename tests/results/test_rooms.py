@@ -15,6 +15,7 @@ from analysis.figures.page import to_plotly
 from analysis.figures.table import Table
 from analysis.findings.model.agreement import PooledMean
 from analysis.findings.model.comparisons import RankSet, VerdictOnAll
+from analysis.labels.files import default_labels
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.results import selectors
@@ -53,7 +54,7 @@ def page(client: Client, study: Study, room: str, **query: str) -> str:
 
 def test_the_overview_says_what_was_asked_of_how_many_and_who_does_not_count(researcher: Client, large: Study) -> None:
     body = page(researcher, large, "dashboard")
-    assert "Which of 16 categories? 200 ms." in body
+    assert f"Which of {len(default_labels())} categories? 200 ms." in body
     assert "14 corruptions, 10 models" in body
     assert "<b>48</b> of 60 finished" in body
     review = reverse("screening:review", args=[large.slug])

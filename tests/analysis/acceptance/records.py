@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import judge
-from analysis.labels.files import default_labels
 from analysis.labels.space import NO_ANSWER
 from analysis.study.rules import load_rule_set
+from tests.labels import label_at
 
 VCR = load_rule_set("vcr")
 
@@ -34,10 +34,10 @@ def session(**changes):
     roles = ["practice"] * 10 + (["main"] * 5 + ["gold"]) * 8 + ["clean"] * 9 + ["negative"] * 6
     for number, role in enumerate(roles):
         change = (number % 20) / 20 + 0.02 if role == "main" else 0.0
-        rows.append(row(number, role, default_labels().ids[number % 16], change=change))
+        rows.append(row(number, role, label_at(number), change=change))
     for number in range(4):
         for role in ("consistency_first", "consistency_second"):
-            rows.append(row(len(rows), role, default_labels().ids[3 * number], stimulus=f"pair{number}"))
+            rows.append(row(len(rows), role, label_at(3 * number), stimulus=f"pair{number}"))
     for name, change_row in changes.items():
         role = name
         for entry in rows:

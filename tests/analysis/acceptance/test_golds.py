@@ -10,10 +10,10 @@ from analysis.acceptance.golds import Gold, Withdrawal, gold_slack, hard_golds, 
 from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import judge
 from analysis.errors import InvalidInput
-from analysis.labels.files import default_labels
 from analysis.labels.space import NO_ANSWER
 from analysis.study.rules import RuleSet, load_rule_set
 from tests.analysis.acceptance.records import VCR, answer, of_role, outcome, row, session, verdict
+from tests.labels import label_at
 
 
 @pytest.mark.parametrize(("wrong", "accepted"), [(0, True), (2, True), (3, False), (8, False)])
@@ -36,7 +36,7 @@ def test_six_of_eight_golds(wrong, accepted):
 def test_other_numbers_of_golds(golds, right, accepted):
     rows = [entry for entry in session() if entry["role"] != "gold"]
     for number in range(golds):
-        category = default_labels().ids[number % 16]
+        category = label_at(number)
         rows.append(row(1000 + number, "gold", category, response=category if number < right else NO_ANSWER))
     judged = verdict(rows)
     assert ("gold trials failed" not in judged.reasons) is accepted
@@ -45,10 +45,7 @@ def test_other_numbers_of_golds(golds, right, accepted):
 def short_session(wrong, start=0):
     """16 main, 4 clean, 5 golds."""
     roles = ["main"] * 16 + ["clean"] * 4 + ["gold"] * 5
-    rows = [
-        row(start + n, role, default_labels().ids[n % 16], change=0.5 * (role == "main"))
-        for n, role in enumerate(roles)
-    ]
+    rows = [row(start + n, role, label_at(n), change=0.5 * (role == "main")) for n, role in enumerate(roles)]
     for entry in of_role(rows, "gold")[:wrong]:
         answer(entry, "oven" if entry["category"] != "oven" else "knife")
     return SessionRecord.from_rows(rows)

@@ -6,10 +6,10 @@ import pytest
 
 from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import FUNCTIONS
-from analysis.labels.files import default_labels
 from analysis.labels.space import NO_ANSWER
 from analysis.study.rules import RunSettings
 from tests.analysis.acceptance.records import VCR, answer, of_role, outcome, row, session, verdict
+from tests.labels import label_at, of_the_sixteen
 
 
 def test_an_attentive_session_is_accepted_without_a_flag():
@@ -103,20 +103,14 @@ def test_a_run_of_one_answer_and_few_answers_are_flags():
 @pytest.mark.parametrize(("in_a_row", "passed"), [(8, True), (9, False)])
 def test_a_run_is_too_long_from_one_answer_more_than_allowed(in_a_row, passed):
     answers = ["dog"] * in_a_row + ["cat", "bear"] * 8
-    rows = [
-        row(number, "clean", default_labels().ids[number % 16], response=response)
-        for number, response in enumerate(answers)
-    ]
+    rows = [row(number, "clean", label_at(number), response=response) for number, response in enumerate(answers)]
     found = FUNCTIONS["run"](SessionRecord.from_rows(rows), RunSettings(longest=8, minimum=10))
     assert (found.passed, found.value, found.threshold, found.trials) == (passed, in_a_row, 8, in_a_row + 16)
     assert found.positions == (() if passed else tuple(range(9)))
 
 
 def test_entropy_by_hand():
-    rows = [
-        row(number, "clean", default_labels().ids[number % 16], response=("dog", "cat")[number % 2])
-        for number in range(48)
-    ]
+    rows = [row(number, "clean", label_at(number), response=("dog", "cat")[number % 2]) for number in range(48)]
     found = outcome(verdict(rows), "few different answers")
     assert found.value == pytest.approx(1.0) and found.passed is False
 
@@ -131,6 +125,7 @@ def test_negatives_are_a_flag_that_needs_six():
     assert outcome(verdict(few), "animals and artefacts confused").passed is None
 
 
+@of_the_sixteen
 def test_a_wrong_answer_of_the_same_group_is_no_failed_negative():
     rows = session()
     for entry in of_role(rows, "negative"):
@@ -153,7 +148,7 @@ def test_plain_comparisons_gate_the_discrimination_block(task, right, wrong, rea
 
 
 def test_qualification_gates_when_it_was_asked():
-    rows = session() + [row(3000 + n, "qualification", default_labels().ids[n], response="dog") for n in range(16)]
+    rows = session() + [row(3000 + n, "qualification", label_at(n), response="dog") for n in range(16)]
     assert "qualification failed" in verdict(rows).reasons
     assert outcome(verdict(session()), "qualification failed").passed is None
 

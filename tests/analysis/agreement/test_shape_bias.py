@@ -11,6 +11,7 @@ from scipy.stats import beta, binomtest, norm, t
 from analysis.agreement.shape_bias import shape_bias
 from analysis.errors import InvalidInput
 from analysis.labels.conflicts import conflicts
+from tests.labels import of_the_sixteen
 
 
 def test_hand_computed_and_exact_interval() -> None:
@@ -61,6 +62,7 @@ def test_where_all_name_the_shape_people_count_once_each() -> None:
     assert found.interval == pytest.approx((0.025**0.25, 1.0))
 
 
+@of_the_sixteen
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
@@ -80,6 +82,7 @@ def test_names_of_cue_conflict_pictures(name: str, parts: tuple[str, str] | None
         assert (shapes[0], textures[0]) == parts
 
 
+@of_the_sixteen
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with stylised16")
 def test_every_published_cue_conflict_picture_is_read_by_its_name() -> None:
     files = sorted((Path(os.environ["REFERENCE_DATA"]) / "stylised16").glob("*/*.jpg"))

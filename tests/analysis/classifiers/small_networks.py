@@ -12,6 +12,7 @@ import torch
 
 from analysis.classifiers.weights import import_torchvision
 from analysis.labels.files import default_labels
+from tests.labels import label_at
 
 DESCRIPTION: dict[str, Any] = {
     "labels": list(default_labels().ids),
@@ -144,7 +145,7 @@ def timm_weights(path: Path, n_labels: int = 16) -> Path:
 
 
 def prediction_table(path: Path, stimuli: Sequence[str]) -> Path:
-    rows = [f"{stimulus},{default_labels().ids[number % 16]},0.5" for number, stimulus in enumerate(stimuli)]
+    rows = [f"{stimulus},{label_at(number)},0.5" for number, stimulus in enumerate(stimuli)]
     path.write_text("stimulus,response,confidence\n" + "\n".join(rows) + "\n")
     return path
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from analysis.labels.files import default_labels
@@ -12,13 +14,16 @@ UNEVEN = (1, 4, 2, 6, 5, 6, 3, 6, 4, 3, 6, 2, 2, 1, 1, 6)
 
 
 def picture_set(by_category, per_function, functions=FUNCTIONS, seed=0):
-    """Originals with `by_category` pictures a category, and `per_function` stimuli of each function over [0, 1]."""
+    """Originals with `by_category` pictures a category, and `per_function` stimuli of each function over [0, 1].
+
+    Where there are fewer labels than numbers, the first labels have the pictures of the last, too.
+    """
     rng = np.random.default_rng(seed)
-    originals = {
-        f"{category}-{k:03d}": category
-        for category, n in zip(default_labels().ids, by_category, strict=False)
-        for k in range(n)
-    }
+    labels = default_labels().ids
+    counts = Counter()
+    for place, n in enumerate(by_category):
+        counts[labels[place % len(labels)]] += n
+    originals = {f"{category}-{k:03d}": category for category in labels for k in range(counts[category])}
     keys = sorted(originals)
     rows = [_row(f"none-{key}", key, originals[key], "none", 0.0) for key in keys]
     for function in functions:

@@ -9,6 +9,7 @@ from analysis.design.planner import plan_study
 from analysis.design.sessions import by_balance, cells_of
 from analysis.study.design import DesignConfig
 from tests.analysis.design.pictures import picture_set
+from tests.labels import of_the_sixteen
 
 SESSIONS = 60
 
@@ -27,6 +28,7 @@ def distance(cells: FloatArray, held: list[int]) -> float:
     return float(((cells[held].sum(axis=0) - share) ** 2 / share).sum() / cells.shape[1])
 
 
+@of_the_sixteen
 def test_cells_count_every_analysed_trial_once_by_place_and_once_by_category() -> None:
     cells = cells_of_a_plan()
     assert cells.shape == (SESSIONS, 3 * 10 + 1 + 16)  # three functions in tenths, clean pictures, categories

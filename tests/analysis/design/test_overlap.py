@@ -12,6 +12,7 @@ from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused, InvalidInput
 from analysis.study.design import DesignConfig, DiscriminationDesign
 from tests.analysis.design.pictures import FUNCTIONS, PLAIN, picture_set, with_plain
+from tests.labels import of_the_sixteen
 
 
 def plan(overlap, *, sessions=20, main_trials=40, per_category=30, per_function=960, seed=3, **config):
@@ -54,6 +55,7 @@ def test_every_two_people_share_exactly_their_share(overlap, expected):
     assert made.summary["overlap"] == {"trials": expected, "answers": 20 * expected}
 
 
+@of_the_sixteen
 def test_the_common_pictures_cover_the_same_strata_corruptions_and_categories():
     rows, made = plan(0.5)
     common = check_overlap(made, rows, 20)
@@ -68,6 +70,7 @@ def test_the_common_pictures_cover_the_same_strata_corruptions_and_categories():
     assert len(by_category) == 16 and max(by_category.values()) == 2
 
 
+@of_the_sixteen
 def test_sessions_stay_balanced_with_the_common_pictures_in_them():
     rows, made = plan(0.3)
     for session in made.sessions:

@@ -11,6 +11,7 @@ from analysis.errors import DesignRefused, InvalidInput
 from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from tests.analysis.design.pictures import FUNCTIONS, UNEVEN, picture_set
+from tests.labels import of_the_sixteen
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,7 @@ def test_counts_of_a_full_session(demo):
         assert roles["consistency_first"] == roles["consistency_second"] == 4
 
 
+@of_the_sixteen
 def test_categories_corruptions_and_visual_change_are_balanced(demo):
     _, rows, plan = demo
     for session in plan.sessions:
@@ -166,6 +168,7 @@ def test_file_round_trip_and_reading_of_one_slot(demo):
         StudyPlan.from_lines(["nonsense"])
 
 
+@of_the_sixteen
 def test_a_small_uneven_set_gives_a_smaller_study_and_says_so():
     originals, stimuli = picture_set(UNEVEN, 100)
     plan = plan_study(originals, stimuli, DesignConfig(sessions=10), 0)
@@ -222,6 +225,7 @@ def test_blocked_order_shows_one_corruption_a_block_in_random_order():
     assert len(orders) == 6
 
 
+@of_the_sixteen
 def test_qualification_when_asked():
     originals, stimuli = picture_set([30] * 16, 960)
     plan = plan_study(originals, stimuli, DesignConfig(sessions=10, qualification_trials=16), 0)

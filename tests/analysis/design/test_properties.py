@@ -14,6 +14,7 @@ from analysis.errors import DesignRefused
 from analysis.study.design import DesignConfig, DiscriminationDesign
 from tests.analysis.design.pictures import FUNCTIONS, PLAIN, picture_set, with_plain
 from tests.analysis.design.test_plan_study import check_promises
+from tests.labels import of_the_sixteen
 
 #: Sets with enough of everything, so that nothing has to be cut. (Multiples of 7 would leave most originals without
 #: stimuli: `picture_set` takes every seventh.)
@@ -46,6 +47,7 @@ def main_of(session):
     return [trial for trial in session.trials if trial.role == "main"]
 
 
+@of_the_sixteen
 @many
 @given(AMPLE, st.sampled_from([0.0, 0.25, 0.6]))
 def test_categories_are_balanced_within_a_session_and_over_the_study(drawn, overlap):

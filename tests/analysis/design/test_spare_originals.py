@@ -4,6 +4,7 @@ from analysis.design.planner import plan_study
 from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from analysis.study.validation import ValidationDesign
+from tests.labels import of_the_sixteen
 
 
 def test_originals_without_a_picture_to_judge_serve_practice_and_sentinels_first() -> None:
@@ -25,6 +26,7 @@ def test_originals_without_a_picture_to_judge_serve_practice_and_sentinels_first
         assert shown == {f"{name}-new" for name in judged}
 
 
+@of_the_sixteen
 def test_the_only_original_of_a_category_may_serve_when_it_is_spare() -> None:
     names = {category: category for category in default_labels().ids}
     judged = default_labels().ids[:6]

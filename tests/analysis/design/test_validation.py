@@ -16,6 +16,7 @@ from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from analysis.study.validation import ValidationDesign
 from tests.analysis.design.pictures import FUNCTIONS, picture_set
+from tests.labels import label_at, of_the_sixteen
 
 
 def plan(by_category=(12,) * 16, per_function=0, *, seed=3, functions=FUNCTIONS, config=None, **validation):
@@ -103,6 +104,7 @@ def test_pools_are_apart_and_packets_share_no_picture():
     assert len(set(orders)) == len(orders), "everybody has an order of their own"
 
 
+@of_the_sixteen
 def test_categories_and_visual_change_are_even_within_packets():
     made, _, rows = plan()
     for session in made.sessions[:8]:
@@ -244,12 +246,13 @@ def test_who_comes_again_gets_other_practice_and_sentinels_with_fitting_question
         without_seen(later, catalogue, made.pools, seen={min(main)}, taken=set())
 
 
+@of_the_sixteen
 def test_packets_never_hold_an_original_twice():
     rng = np.random.default_rng(0)
     for trial in range(40):
         packets, largest = int(rng.integers(2, 8)), int(rng.integers(4, 17))
         candidates = [
-            StimulusRow(f"s{o}-{k}", f"o{o}", default_labels().ids[o % 16], "gaussian_blur", float(rng.random()))
+            StimulusRow(f"s{o}-{k}", f"o{o}", label_at(o), "gaussian_blur", float(rng.random()))
             for o in range(int(rng.integers(20, 60)))
             for k in range(int(rng.integers(1, 9)))
         ]

@@ -12,6 +12,7 @@ from analysis.differences.answers import AnswersToOne, Clusters
 from analysis.differences.beside import ATTENTIVE, Beside, attentive_share, beside_people
 from analysis.errors import InvalidInput
 from benchmarks.claims._studies import SHARP, SMOOTH, Size, Study, simulated
+from tests.labels import of_the_sixteen
 
 LOOKED = {f"corruption {number}": 0.9 for number in range(3)}
 
@@ -131,6 +132,7 @@ def test_a_crowd_that_may_not_have_looked_matches_nobody() -> None:
     assert not beside_people({"c": people}, {"m": {"c": model}}, attentive={})["m"].matches
 
 
+@of_the_sixteen
 def test_the_attentive_share_by_hand() -> None:
     """50 people with 10 pictures each, 9 of them right: accuracy .9 without any spread between people."""
     right = np.tile(np.arange(10) < 9, 50).astype(float)

@@ -11,6 +11,7 @@ from analysis.findings.analysing import analyse
 from analysis.labels.files import default_labels
 from analysis.tables.sessions import SESSIONS
 from tests.analysis.curves.truths import gradual
+from tests.labels import label_at
 
 WRONG_CLASSIFIER = "near-sighted"
 
@@ -30,7 +31,7 @@ def study(
     """
     rng = np.random.default_rng(seed)
     originals = people * trials_each // 4
-    category = {f"o{k}": default_labels().ids[k % 16] for k in range(originals)}
+    category = {f"o{k}": label_at(k) for k in range(originals)}
     rows: list[dict[str, Any]] = []
     for person in range(people):
         shown = rng.permutation(originals)[: trials_each + clean_answers]
@@ -138,7 +139,7 @@ def predictions_for(rng: np.random.Generator, trials: pd.DataFrame) -> pd.DataFr
                 "response": response,
                 "correct": response == picture.category,
                 "confidence": 0.5,
-                "label_space": 16,
+                "label_space": len(default_labels()),
             }
         )
     unseen = {**rows[0], "stimulus": "unseen", "corruption": "blur", "visual_change": 0.99}
@@ -159,7 +160,7 @@ def imported(conditions: dict[str, float], *, people: int = 4, each: int = 40, s
                     role="main",
                     original=f"image-{condition}-{k}",
                     stimulus=f"{person:04d}-{condition}-{k}.png",
-                    category=default_labels().ids[k % 16],
+                    category=label_at(k),
                     corruption="experiment",
                     visual_change=None,
                     right=right,

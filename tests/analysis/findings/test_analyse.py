@@ -16,6 +16,7 @@ from analysis.errors import InvalidInput, TableRefused
 from analysis.findings.pipeline import digest_of
 from tests.analysis.curves.truths import gradual
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, imported, study
+from tests.labels import of_the_sixteen
 
 
 def find(entries: list[dict[str, Any]], **wanted: str) -> dict[str, Any]:
@@ -101,6 +102,7 @@ def test_a_cancelled_analysis_ends_between_two_curves(tables: tuple[pd.DataFrame
         analysed(*tables, study="s", seed=1, n_bootstrap=0, report=cancel)
 
 
+@of_the_sixteen
 def test_the_human_curve_is_that_of_accepted_main_trials_with_a_soft_anchor(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:

@@ -19,6 +19,7 @@ from analysis.labels.files import default_labels
 from humanexp.results.charts.chart import Chart
 from humanexp.results.charts.registry import chart_of, choices_of
 from tests.analysis.findings.examples import curve, findings as findings_of
+from tests.labels import of_the_sixteen
 
 
 def curve_chart(found: Findings) -> Chart:
@@ -57,6 +58,7 @@ def test_top_bins_with_few_originals_are_named() -> None:
     assert thin.startswith("1 of 40 bins") and few.startswith("From 0.86 on")
 
 
+@of_the_sixteen
 def test_comparisons_carry_theirs(findings: dict[str, Any]) -> None:
     found = Findings.model_validate(findings)
     for entry in found.comparisons:

@@ -14,6 +14,7 @@ from analysis.findings.observations import read_trials
 from analysis.labels.files import default_labels
 from analysis.labels.space import Label, LabelSpace
 from tests.analysis.findings import studies
+from tests.labels import of_the_sixteen
 
 QUICK: dict[str, Any] = {"study": "s", "seed": 1, "n_bootstrap": 0, "sensitivity": False}
 IDS = default_labels().ids
@@ -85,6 +86,7 @@ def test_guesses_are_within_as_often_as_chance_says() -> None:
     assert kind.wrong_within / kind.wrong == pytest.approx(1 / 3, abs=0.05), "one of the three wrong labels"
 
 
+@of_the_sixteen
 def test_findings_of_other_labels_have_them_and_those_of_the_16_do_not() -> None:
     trials, predictions = studies.study(1, people=8, trials_each=40)
     assert "groups" not in analyse(trials, predictions, **QUICK).to_json()

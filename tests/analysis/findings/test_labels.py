@@ -12,6 +12,7 @@ from analysis.findings.analysing import analyse
 from analysis.labels.files import labels_of_words, shipped
 from analysis.labels.space import NO_ANSWER
 from tests.analysis.findings.studies import study
+from tests.labels import of_the_sixteen
 
 QUICK = {"study": "s", "seed": 1, "n_bootstrap": 10, "sensitivity": False}
 SIXTEEN = shipped("entry16")
@@ -26,11 +27,13 @@ def renamed(frame: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     )
 
 
+@of_the_sixteen
 def test_the_16_given_are_the_16_by_default() -> None:
     tables = study(1)
     assert analyse(*tables, labels=SIXTEEN, **QUICK).to_json() == analyse(*tables, **QUICK).to_json()
 
 
+@of_the_sixteen
 def test_other_names_change_no_number() -> None:
     trials, predictions = study(2)
     before = analyse(trials, predictions, labels=SIXTEEN, **QUICK).to_json()

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from analysis.findings.levels import level_entries
-from analysis.labels.files import default_labels
 from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS
 from tests.analysis.findings.studies import analysed
+from tests.labels import label_at
 
 FUNCTIONS = ("brightness", "frost")
 #: At the levels "steady" is behind, over the whole range ahead: it holds where the levels have no stimuli.
@@ -25,7 +25,7 @@ def stimuli(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
             change = (k + 0.5) / 200
             shared = {
                 "original": f"o{k % 40}",
-                "category": default_labels().ids[k % 16],
+                "category": label_at(k),
                 "corruption": function,
                 "label_space": 16,
                 "confidence": None,

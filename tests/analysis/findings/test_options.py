@@ -19,6 +19,7 @@ from analysis.findings.observations import read_trials
 from analysis.labels.files import default_labels, shipped
 from analysis.metrics import compare
 from tests.analysis.findings import studies
+from tests.labels import of_the_sixteen
 
 QUICK: dict[str, Any] = {"study": "s", "seed": 1, "n_bootstrap": 0, "sensitivity": False}
 IDS = default_labels().ids
@@ -50,6 +51,7 @@ def test_columns_without_a_cell_change_nothing() -> None:
     assert before == after
 
 
+@of_the_sixteen
 def test_all_labels_as_options_change_nothing_but_say_so() -> None:
     trials, predictions = study(1)
     before = analyse(trials, predictions, **QUICK).to_json()
@@ -60,6 +62,7 @@ def test_all_labels_as_options_change_nothing_but_say_so() -> None:
     assert before == after
 
 
+@of_the_sixteen
 def test_chance_of_a_curve_is_the_mean_over_its_trials() -> None:
     trials, _ = study(2)
     half = trials.assign(options=two_options(trials)["options"].where(np.arange(len(trials)) % 3 == 0))
@@ -86,6 +89,7 @@ def test_corruptions_with_other_options_are_not_compared() -> None:
     assert analyse(two_options(trials), **QUICK | {"n_bootstrap": 10}).similarity
 
 
+@of_the_sixteen
 def test_looking_is_counted_from_chance_by_hand() -> None:
     """50 people, each right on 8 of 10: the rate is .8 without spread over people; chance is taken off."""
     right = np.tile([1.0] * 8 + [0.0] * 2, 50)
@@ -133,6 +137,7 @@ def test_the_right_anchor_and_the_floor_of_a_psychometric_function_follow_chance
         CurveConfig(own_chance=1.0)
 
 
+@of_the_sixteen
 def test_what_contradicts_itself_is_refused_with_row_and_column() -> None:
     trials, _ = study(7)
     first = trials.index[3]
@@ -172,6 +177,7 @@ def test_the_category_as_the_only_accepted_label_changes_nothing() -> None:
     assert known and before == after
 
 
+@of_the_sixteen
 def test_several_accepted_labels_are_right_for_people_and_networks_and_raise_chance() -> None:
     trials, predictions = study(9)
     lists = {
@@ -230,6 +236,7 @@ def test_shape_bias_reads_the_competing_labels() -> None:
     assert analyse(trials, predictions, **QUICK).shape_bias == (), "no name says that there is a conflict"
 
 
+@of_the_sixteen
 def test_the_column_of_competing_labels_goes_before_names() -> None:
     trials, _ = study(13)
     named = trials.assign(original=trials["original"] + "-cat1-dog2")
@@ -247,6 +254,7 @@ def test_the_column_of_competing_labels_goes_before_names() -> None:
     assert found.shape + found.texture + found.other == len(rows)
 
 
+@of_the_sixteen
 def test_options_of_other_labels_need_these_labels() -> None:
     trials, _ = study(14)
     with pytest.raises(TableRefused, match="none of the labels of entry16"):

@@ -16,6 +16,7 @@ from analysis.findings.model.findings import Findings
 from analysis.findings.persons import family_of, stands_anyway
 from analysis.labels.files import default_labels
 from tests.analysis.findings.studies import study
+from tests.labels import label_at
 
 QUICK: dict[str, Any] = {"study": "simulated", "seed": 1, "n_bootstrap": 2, "sensitivity": False}
 MACHINES = ("P-3", "P-17")
@@ -23,7 +24,7 @@ TRIALS = 24
 
 
 def conflict(number: int) -> tuple[str, str, str]:
-    shape, texture = default_labels().ids[number % 16], default_labels().ids[(number + 1 + number // 16) % 16]
+    shape, texture = label_at(number), label_at(number + 1 + number // 16)
     return f"{shape}{number}-{texture}{number}", shape, texture
 
 

@@ -23,6 +23,7 @@ from analysis.reporting.results_text import comparison_sentences
 from humanexp.results.charts.indices import comparisons_table
 from humanexp.results.headline import headline_of
 from tests.analysis.findings.studies import study
+from tests.labels import of_the_sixteen
 
 
 @pytest.mark.parametrize(
@@ -87,6 +88,7 @@ def test_the_findings_hold_a_verdict_on_accuracy_beside_peoples_own_curves(findi
     assert leader["verdict"]["statement"] == "differs from people (below) on 2 of 2 corruptions"
 
 
+@of_the_sixteen
 def test_a_verdict_that_is_withheld_names_the_thin_categories_and_what_would_mend_them() -> None:
     """Nine in ten pictures are of one category: of the others too few were shown to let categories count equally."""
     tables = study(1, corruptions=("blur",))

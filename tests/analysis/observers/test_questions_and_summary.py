@@ -12,8 +12,10 @@ from analysis.labels.files import default_labels
 from analysis.observers.questions import WORDINGS, AskPlan
 from analysis.observers.summary import place_preference, summarise
 from analysis.tables.trials import ANSWERS
+from tests.labels import of_the_sixteen
 
 
+@of_the_sixteen
 class TestQuestions:
     def test_each_stimulus_is_asked_about_in_every_wording_order_and_repeat(self) -> None:
         plan = AskPlan(("guess", "describes"), orders=3, repeats=2)

@@ -15,8 +15,10 @@ from analysis.agreement.shape_bias import shape_bias
 from analysis.labels.conflicts import conflicts
 from analysis.labels.files import default_labels
 from analysis.observers.scoring import read_answer
+from tests.labels import of_the_sixteen
 
 
+@of_the_sixteen
 @pytest.mark.parametrize(
     ("text", "kind", "label"),
     [
@@ -43,6 +45,7 @@ def test_words(text: str, kind: str, label: str) -> None:
     assert (found.kind, found.label) == (kind, label)
 
 
+@of_the_sixteen
 @pytest.mark.parametrize(
     ("text", "kind", "label"),
     [
@@ -92,6 +95,7 @@ PUBLISHED = {
 }
 
 
+@of_the_sixteen
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published answers")
 @pytest.mark.parametrize("model", PUBLISHED)
 def test_answers_of_published_models(model: str) -> None:
@@ -125,6 +129,7 @@ DIFFERENCES = {
 }
 
 
+@of_the_sixteen
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published answers")
 def test_every_difference_from_the_authors_reading_is_known() -> None:
     found: Counter[tuple[str, str, str]] = Counter()

@@ -13,6 +13,7 @@ from analysis.labels.space import NO_ANSWER
 from analysis.observers.questions import AskPlan, ForcedChoice
 from analysis.observers.scoring import LabelScores, decide, read_answer, replies, text_of
 from analysis.observers.summary import place_preference
+from tests.labels import of_the_sixteen
 
 LABELS = ("cat", "dog", "oven")
 
@@ -75,6 +76,7 @@ class TestShares:
             assert abs(drawn.count(label) / 6000 - share) < 3.5 * math.sqrt(share * (1 - share) / 6000)
 
 
+@of_the_sixteen
 @pytest.mark.parametrize("ahead", [0.0, 1.5])
 def test_a_planted_preference_for_the_first_place_comes_back(ahead: float) -> None:
     """The first option is e^ahead times as likely as each other one; 0 is the null."""

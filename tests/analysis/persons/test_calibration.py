@@ -10,6 +10,7 @@ from analysis.labels.files import default_labels
 from analysis.persons.calibration import Judged, is_flagged, judge_people, machine_share
 from analysis.persons.score import PEOPLE, AnswerTable, Effects, Pictures, simulated
 from tests.analysis.persons.test_score import answers, table
+from tests.labels import of_the_sixteen
 
 #: Machines as they are: no imitators, no guessers.
 NAIVE = Effects(0.4, ((0.0, 1.0),))
@@ -41,6 +42,7 @@ def test_honest_people_are_seldom_flagged_and_no_machines_are_estimated() -> Non
     assert set(found.caught) == set(FAMILIES)
 
 
+@of_the_sixteen
 @pytest.mark.parametrize(("machines", "people"), [(4, 36), (12, 28)])
 def test_machines_among_the_accepted_do_not_hide_themselves(machines: int, people: int) -> None:
     found, _ = study(people, machines)
@@ -50,6 +52,7 @@ def test_machines_among_the_accepted_do_not_hide_themselves(machines: int, peopl
     assert found.share.lower <= machines / (machines + people) <= found.share.upper
 
 
+@of_the_sixteen
 def test_models_of_a_single_family_say_nothing_of_what_is_caught() -> None:
     pictures = Pictures.of(answers("x", ["cat"] * 16), options=default_labels().ids)
     every, rng = np.arange(16), np.random.default_rng(0)

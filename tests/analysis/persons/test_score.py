@@ -18,22 +18,24 @@ from analysis.persons.score import (
     scores,
     simulated,
 )
+from tests.labels import label_at, of_the_sixteen
 
 PLAIN = Effects(0.0, ((0.0, 1.0),))
 PICTURES = 60
+LABELS = default_labels().ids
 
 
 def answers(observer: str, given: list[str], names: list[str] | None = None) -> SentinelAnswers:
     n = len(given)
     pictures = names or [f"p{number:03d}" for number in range(n)]
-    shape = [default_labels().ids[int(name[1:]) % 16] for name in pictures]
-    texture = [default_labels().ids[(int(name[1:]) + 5) % 16] for name in pictures]
+    shape = [label_at(int(name[1:])) for name in pictures]
+    texture = [label_at(int(name[1:]) + 5) for name in pictures]
     columns = ([observer] * n, pictures, ["cue_conflict"] * n, shape, texture, given)
     return SentinelAnswers(*(np.array(column, dtype=np.str_) for column in columns))
 
 
 def table(pictures: Pictures, right: float, lure: float) -> AnswerTable:
-    shares = np.full((len(pictures), 16), (1.0 - right - lure) / 14)
+    shares = np.full((len(pictures), len(LABELS)), (1.0 - right - lure) / (len(LABELS) - 2))
     rows = np.arange(len(pictures))
     shares[rows, pictures.right], shares[rows, pictures.lure] = right, lure
     return AnswerTable(pictures, shares)
@@ -46,14 +48,14 @@ def pictures() -> Pictures:
 
 def test_without_effects_it_is_the_product_of_the_shares(pictures: Pictures) -> None:
     people, shown = table(pictures, 0.8, 0.05), np.array([[0, 1, 2, 3]])
-    given = np.array([[pictures.right[0], pictures.lure[1], (pictures.right[2] + 1) % 16, -1]])
-    expected = np.log(0.8) + np.log(0.05) + np.log(0.15 / 14)
+    given = np.array([[pictures.right[0], pictures.lure[1], (pictures.right[2] + 1) % len(LABELS), -1]])
+    expected = np.log(0.8) + np.log(0.05) + np.log(0.15 / (len(LABELS) - 2))
     assert log_likelihood(people, PLAIN, shown, given)[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("effects", [PEOPLE, MACHINES])
 def test_chances_of_all_answers_sum_to_one(pictures: Pictures, effects: Effects) -> None:
-    every = np.arange(16)[:, np.newaxis]
+    every = np.arange(len(LABELS))[:, np.newaxis]
     found = log_likelihood(table(pictures, 0.6, 0.2), effects, np.zeros_like(every), every)
     assert np.exp(found).sum() == pytest.approx(1.0)
 
@@ -79,7 +81,7 @@ def test_texture_answers_lower_the_score_and_guesses_do_not(pictures: Pictures) 
     by_texture = np.where(np.arange(24) % 3 == 0, pictures.lure[:24], pictures.right[:24])[np.newaxis]
     assert scores(people, machines, shown, pictures.right[:24][np.newaxis])[0] > 2.0
     assert scores(people, machines, shown, by_texture)[0] < -2.0
-    guesses = rng.integers(0, 16, (200, 24))
+    guesses = rng.integers(0, len(LABELS), (200, 24))
     assert np.mean(scores(people, machines, np.repeat(shown, 200, axis=0), guesses) > 0.0) > 0.95
 
 
@@ -101,7 +103,7 @@ def test_more_trials_do_not_condemn_an_honest_person_with_rare_habits(pictures: 
 def test_simulated_people_answer_by_their_table(pictures: Pictures) -> None:
     shown = np.zeros((20_000, 1), dtype=np.int64)
     given = simulated(table(pictures, 0.7, 0.1), PLAIN, shown, np.random.default_rng(3))
-    shares = np.bincount(given[:, 0], minlength=16) / len(given)
+    shares = np.bincount(given[:, 0], minlength=len(LABELS)) / len(given)
     assert shares == pytest.approx(table(pictures, 0.7, 0.1).shares[0], abs=0.015)
     turned = simulated(
         table(pictures, 0.5, 0.4), Effects(0.0, ((0.0, 1.0),), ((0.5, 1.0),)), shown, np.random.default_rng(3)
@@ -110,8 +112,9 @@ def test_simulated_people_answer_by_their_table(pictures: Pictures) -> None:
     assert np.mean(turned == pictures.right[0]) == pytest.approx(0.7, abs=0.015)
 
 
+@of_the_sixteen
 def test_small_tables_lean_on_their_family() -> None:
-    given = [default_labels().ids[number % 16] for number in range(PICTURES)]
+    given = [label_at(number) for number in range(PICTURES)]
     part = answers("a", given)
     known = Pictures.of(part, options=default_labels().ids)
     coded = known.coded(part)

@@ -8,6 +8,7 @@ import pytest
 from analysis.errors import InvalidInput
 from analysis.power.crowd import Crowd, LogisticDrop
 from analysis.power.study import PlannedStudy, estimate_power
+from tests.labels import of_the_sixteen
 
 SMALL = PlannedStudy(
     Crowd(30, 14, originals=100),
@@ -54,6 +55,7 @@ def test_impossible_questions_are_refused(difference: float, runs: int, seed: in
         estimate_power(SMALL, difference, runs=runs, seed=seed)
 
 
+@of_the_sixteen
 def test_between_two_options_the_same_rate_shows_less_looking() -> None:
     """Right in .93 of clean pictures: at least (.93 - c) / (1 - c) looked, .925 of 16 and .86 of 2 less the error."""
     crowd, curve = Crowd(60, 30, originals=200, image_sd=0.5), LogisticDrop(0.93, 0.5)
@@ -67,6 +69,7 @@ def test_between_two_options_the_same_rate_shows_less_looking() -> None:
     assert PlannedStudy.from_dict(stored) == alike, "plans of earlier versions are of the product's labels"
 
 
+@of_the_sixteen
 def test_the_believed_curve_falls_to_the_chance_of_the_product_s_labels() -> None:
     assert LogisticDrop().lower == 1 / 16 and LogisticDrop(lower=0.1).lower == 0.1
 

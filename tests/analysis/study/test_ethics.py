@@ -11,6 +11,7 @@ import pytest
 from analysis.errors import InvalidInput
 from analysis.study.ethics import REQUIRED, Ethics, missing_blocks
 from analysis.study.study import StudyConfiguration
+from tests.labels import of_the_sixteen
 
 STORED = json.loads((Path(__file__).parent / "stored.json").read_text())["studies"]
 WHOLE = {name: f"Our {name}." for name in REQUIRED["people"]}
@@ -27,6 +28,7 @@ def test_people_need_every_block_that_is_required_and_scripts_none(name: str) ->
     assert missing_blocks(Ethics.from_dict(WHOLE), "people") == missing_blocks(without, "scripted") == []
 
 
+@of_the_sixteen
 def test_only_what_is_stated_is_stored_and_a_study_without_blocks_is_stored_as_before() -> None:
     assert study({"purpose": "To see."}).to_dict()["ethics"] == {"purpose": "To see."}
     assert "ethics" not in study({}).to_dict()

@@ -11,11 +11,13 @@ import pytest
 from analysis.study.protocol import PROTOCOLS, ProtocolConfig, shipped_values
 from analysis.study.rules import RULE_SETS, load_rule_set
 from analysis.study.study import StudyConfiguration, digest_of
+from tests.labels import of_the_sixteen
 
 #: Written by the release before the specification had models of its own.
 STORED = json.loads((Path(__file__).parent / "stored.json").read_text())
 
 
+@of_the_sixteen
 @pytest.mark.parametrize("name", STORED["studies"])
 def test_a_stored_study_keeps_its_digest(name):
     stored = STORED["studies"][name]
@@ -26,6 +28,7 @@ def test_a_stored_study_keeps_its_digest(name):
     assert study.protocol.digest() == stored["protocol_digest"]
 
 
+@of_the_sixteen
 @pytest.mark.parametrize("name", STORED["studies"])
 def test_a_file_makes_the_study_that_it_made(name):
     stored = STORED["studies"][name]

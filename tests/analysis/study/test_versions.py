@@ -15,6 +15,7 @@ from analysis.reporting.plan import freeze_plan
 from analysis.study.analysis_plan import AnalysisPlan
 from analysis.study.base import Earlier, Number
 from analysis.study.study import StudyConfiguration, digest_of, earlier_defaults
+from tests.labels import of_the_sixteen
 
 STORED = json.loads((Path(__file__).parent / "stored.json").read_text())["studies"]
 
@@ -41,6 +42,7 @@ SINCE = {
 NEW = {"title": "A", "stimuli": "b"}
 
 
+@of_the_sixteen
 def test_a_stored_study_keeps_the_defaults_of_its_version_and_its_digest():
     stored = STORED["least"]["configuration"]
     study = Later.from_dict(stored)
