@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 CHARTS = {
     "Models against people": ("leaderboard", "benchmark", "difficulty", "agreement", "levels", "shape-bias"),
+    "What pictures have in common": ("factors",),
     "Similarity of corruptions": ("similarity", "discrimination"),
     "Recruiters": ("recruiters",),
     "Pictures": ("validation",),
@@ -66,7 +67,7 @@ APPENDIX = {
     "Appendix: models one corruption at a time": ("indices",),
     "Appendix: how fragile the verdicts are": ("fragility",),
     "Appendix: similarity for models": ("similarity",),
-    "Appendix: answers": ("coverage", "participants", "times", "confusion"),
+    "Appendix: answers": ("coverage", "participants", "times", "confusion", "groups"),
 }
 #: Of similarity people's stands in the report, and that of models behind it.
 _PEOPLES = {"similarity": re.compile(r"similarity--.*--humans")}

@@ -12,6 +12,7 @@ from analysis.findings.model.agreement import Confusion, ResponseTimes
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
+from analysis.labels.space import NONE_OF_THESE
 from humanexp.results.charts.chart import (
     PEOPLE,
     Chart,
@@ -155,6 +156,7 @@ def _build_confusion(findings: Findings, key: str) -> Chart:
         ),
         definition=(
             "Rows: what the picture showed. Columns: what was answered. Cells: per cent of the row's answers.",
+            *("“none”: whoever said that none of the labels fits." for name in columns if name == NONE_OF_THESE),
             "The last column holds answers that did not come in time.",
         ),
         caveats=(

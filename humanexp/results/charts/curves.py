@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from analysis.claims.curves import BANDS, MEAN_OVER, below_chance_sentence, category_gaps_sentence
@@ -50,6 +51,11 @@ CONSISTENCY_CAVEAT = (
 _CURVE_CAVEATS = (
     "Two curves that touch within their bands are not shown to be alike: see the test of similarity.",
     "Visual change is measured on luminance: changes of hue alone score near 0.",
+)
+#: Of columns that are there where guessing is not that of the 16 categories.
+_ABOVE_CHANCE = (
+    "Above chance: (p − c) / (1 − c) at chance c, if whoever does not know guesses. d′: of an observer without bias "
+    "among as many labels. Both are for display; no verdict uses them."
 )
 
 N_BINS = 40
@@ -205,9 +211,13 @@ def bins_table(name: FigureName, curves: list[Curve]) -> Table:
 
 
 def grid_table(name: FigureName, curves: list[Curve]) -> Table:
-    """The curves and their bands as they are drawn."""
+    """The curves and their bands as they are drawn; above chance, too, where chance is not that of the 16."""
     rows: list[tuple[Cell, ...]] = []
+    has_own_chance = name.measure == "accuracy" and any(
+        not math.isclose(curve.chance, default_labels().chance) for curve in curves
+    )
     for curve in curves:
+        above, d_prime = (curve.above_chance, curve.d_prime) if has_own_chance else ((), None)
         near, wide = curve.band.of_kind("pointwise"), curve.band.of_kind("simultaneous")
         for place, (v, height) in enumerate(zip(curve.band.v, curve.band.estimate, strict=True)):
             rows.append(
@@ -217,6 +227,7 @@ def grid_table(name: FigureName, curves: list[Curve]) -> Table:
                     (height, near.lower[place] if near else None, near.upper[place] if near else None),
                     wide.lower[place] if wide else None,
                     wide.upper[place] if wide else None,
+                    *((above[place], d_prime[place] if d_prime else None) if has_own_chance else ()),
                 )
             )
     return Table(
@@ -228,8 +239,14 @@ def grid_table(name: FigureName, curves: list[Curve]) -> Table:
             Column("estimate", "Estimate (pointwise band)", "estimate"),
             Column("simultaneous_lower", "Simultaneous, lower", "number"),
             Column("simultaneous_upper", "Simultaneous, upper", "number"),
+            *(
+                (Column("above_chance", "Above chance", "number"), Column("d_prime", "d′", "number"))
+                if has_own_chance
+                else ()
+            ),
         ),
         tuple(rows),
+        (_ABOVE_CHANCE,) if has_own_chance else (),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts import agreement, answers, beyond_curves, curves, indices, people, similarity
+from humanexp.results.charts import agreement, answers, beyond_curves, curves, indices, people, similarity, subsets
 from humanexp.results.charts.chart import Chart, ChartChoice, Family
 
 FAMILIES: dict[str, Family] = {
@@ -23,6 +23,8 @@ FAMILIES: dict[str, Family] = {
         similarity.DISCRIMINATION,
         answers.COVERAGE,
         answers.CONFUSION,
+        subsets.GROUPS,
+        subsets.FACTORS,
         answers.TIMES,
         people.PARTICIPANTS,
         beyond_curves.VALIDATION,

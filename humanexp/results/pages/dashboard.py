@@ -38,9 +38,19 @@ FigureJson: TypeAlias = dict[str, JsonValue]
 #: Families of the charts in each room, from top to bottom.
 ROOMS: dict[str, tuple[str, ...]] = {
     "findings": ("discrimination", "validation"),
-    "models": ("leaderboard", "benchmark", "indices", "fragility", "difficulty", "agreement", "levels", "shape-bias"),
+    "models": (
+        "leaderboard",
+        "benchmark",
+        "indices",
+        "fragility",
+        "difficulty",
+        "agreement",
+        "levels",
+        "shape-bias",
+        "factors",
+    ),
     "corruptions": ("similarity", "discrimination"),
-    "people": ("validation", "coverage", "participants", "recruiters", "confusion", "times", "sensitivity"),
+    "people": ("validation", "coverage", "participants", "recruiters", "confusion", "groups", "times", "sensitivity"),
     "who": ("who-answered",),
 }
 
