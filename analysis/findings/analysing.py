@@ -22,7 +22,7 @@ from analysis.findings.answers import (
 from analysis.findings.benchmark import published_benchmark
 from analysis.findings.curve_entries import curve_entries, guessing_notes, reach_entries, study_caveats
 from analysis.findings.discrimination import discrimination_entries
-from analysis.findings.factors import factor_entries
+from analysis.findings.factors import factor_entries, with_factors
 from analysis.findings.fits import FitSettings, Report, Steps, StudyCurves, fit_study
 from analysis.findings.groups import group_entries
 from analysis.findings.leaderboard import difficulty_entries, leaderboard_entries
@@ -84,6 +84,7 @@ def analyse(
     answers: pd.DataFrame | None = None,
     labels: LabelSpace | None = None,
     factors: Sequence[str] = (),
+    factor_table: pd.DataFrame | None = None,
     executor: Executor | None = None,
     report: Report | None = None,
     **options: object,
@@ -119,6 +120,8 @@ def analyse(
         Labels that people chose among, and that pictures show; by default the product's.
     factors : sequence of str
         Further columns of ``trials`` that say something of the picture, such as its background: accuracy by each.
+    factor_table : pandas.DataFrame, optional
+        Columns of `analysis.tables.stimuli.FACTORS`: further factors, by picture.
     executor : Executor, optional
         Where curves are fitted and compared (`analysis.compute.executor`), with the same result; here, without one.
     report : callable, optional
@@ -143,6 +146,10 @@ def analyse(
     """
     chosen = {} if settings is None else settings.model_dump(exclude_unset=True)
     settings = Settings.planned(**chosen | options)
+    told: tuple[str, ...] = ()
+    if factor_table is not None:
+        trials, named, told = with_factors(trials, factor_table)
+        factors = (*factors, *named)
     origins = origins_of(trials, session_table, settings.recruiter_weights)
     tables = AnalysedTables(origins.trials, predictions, discrimination, session_table, stimuli, level_predictions)
     if labels is not None:
@@ -163,7 +170,8 @@ def analyse(
     if factors:
         added["factors"] = tuple(factor_entries(tables.trials, people, networks, factors, level=settings.level))
     found = _findings(study, tables, origins, labels, settings, executor, Steps(report)).model_copy(update=added)
-    return found.model_copy(update={"crowd": found.crowd_of(people_asked(tables.trials, tables.discrimination))})
+    crowd = found.crowd_of(people_asked(tables.trials, tables.discrimination))
+    return found.model_copy(update={"crowd": crowd, "notes": (*found.notes, *told)})
 
 
 def _check_labels(trials: pd.DataFrame, labels: LabelSpace) -> None:

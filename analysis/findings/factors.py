@@ -66,6 +66,51 @@ def factor_entries(
     ]
 
 
+#: A factor with more values names pictures rather than groups of them.
+MOST_VALUES = 50
+
+
+def with_factors(trials: pd.DataFrame, table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...], tuple[str, ...]]:
+    """Trials with a column for each factor of their pictures.
+
+    Parameters
+    ----------
+    trials : pandas.DataFrame
+        Columns of `analysis.tables.trials.TRIALS`.
+    table : pandas.DataFrame
+        Columns of `analysis.tables.stimuli.FACTORS`.
+
+    Returns
+    -------
+    trials : pandas.DataFrame
+    factors : tuple of str
+        Those of which these pictures have at most `MOST_VALUES` values.
+    notes : tuple of str
+        What is left out.
+
+    Raises
+    ------
+    TableRefused
+        If a factor has the name of a column of trials.
+    """
+    table = table[table["original"].isin(set(trials["original"])) & (table["value"] != "")]
+    names = tuple(sorted(set(table["factor"])))
+    taken = [name for name in names if name in trials.columns]
+    if taken:
+        raise TableRefused(f"factors: {taken[0]!r} is a column of trials already; give the factor another name.")
+    columns, few, notes = {}, [], []
+    for name in names:
+        rows = table[table["factor"] == name]
+        known = dict(zip(rows["original"], rows["value"], strict=True))
+        columns[name] = trials["original"].map(known).astype("string").fillna("")
+        n_values = rows["value"].nunique()
+        if n_values <= MOST_VALUES:
+            few.append(name)
+        else:
+            notes.append(f"No accuracy by {name}: its {n_values} values are more than {MOST_VALUES}.")
+    return trials.assign(**columns), tuple(few), tuple(notes)
+
+
 def _values(trials: pd.DataFrame, factor: str) -> dict[str, str]:
     """The value of each picture; a picture without one is left out."""
     from analysis.tables.trials import TRIALS

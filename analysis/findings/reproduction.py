@@ -22,7 +22,7 @@ from analysis.findings.model.people import Settings
 from analysis.labels.files import read_labels_file
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import SESSIONS
-from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
+from analysis.tables.stimuli import FACTORS, LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
 from analysis.tables.trials import ANSWERS, TRIALS
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def analyse_export(folder: Path, **changes: JsonValue) -> dict[str, JsonValue]:
         stimuli=_read(folder, STIMULI),
         level_predictions=_read(folder, LEVEL_PREDICTIONS),
         answers=_read(folder, ANSWERS),
+        factor_table=_read(folder, FACTORS),
     )
     return {**found.to_json(), **description.get("beside", {})}
 

@@ -10,17 +10,18 @@ from collections.abc import Mapping
 from analysis.tables.reading import header_of, read_cells, read_table, text_of
 from analysis.tables.schema import Column, Kind, TableSchema, guard
 from analysis.tables.sessions import CLOSING, SESSIONS, SETUP
-from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
+from analysis.tables.stimuli import FACTORS, LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
 from analysis.tables.trials import ANSWERS, INPUT_KINDS, TIMING_COLUMNS, TRIALS
 
 SCHEMAS: Mapping[str, TableSchema] = {
     schema.name: schema
-    for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, ANSWERS, SESSIONS, CLOSING, SETUP)
+    for schema in (STIMULI, FACTORS, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, ANSWERS, SESSIONS, CLOSING, SETUP)
 }
 
 __all__ = [
     "ANSWERS",
     "CLOSING",
+    "FACTORS",
     "LEVEL_PREDICTIONS",
     "PREDICTIONS",
     "SCHEMAS",

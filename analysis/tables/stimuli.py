@@ -131,3 +131,14 @@ LEVEL_PREDICTIONS = TableSchema(
         Column(name="label_space", kind="integer", description="number of labels the classifier chose from", minimum=2),
     ),
 )
+
+FACTORS = TableSchema(
+    name="factors",
+    description="One row a picture and factor: what its importer said of it, such as a background or a material.",
+    key=("original", "factor"),
+    columns=(
+        Column(name="original", kind="text", description="name of the picture"),
+        Column(name="factor", kind="text", description="name of the factor"),
+        Column(name="value", kind="text", description="the picture's value"),
+    ),
+)

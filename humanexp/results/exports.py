@@ -15,7 +15,7 @@ from analysis.findings.model.findings import Findings
 from analysis.labels.files import default_labels, labels_to_toml
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import CLOSING, SESSIONS, SETUP, coarse_trials
-from analysis.tables.stimuli import EXPORTED_PREDICTIONS, LEVEL_PREDICTIONS, stimuli_table
+from analysis.tables.stimuli import EXPORTED_PREDICTIONS, FACTORS, LEVEL_PREDICTIONS, stimuli_table
 from analysis.tables.trials import ANSWERS, TRIALS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
@@ -29,6 +29,7 @@ from humanexp.results.tables import (
     answers_of,
     closing_of,
     curve_predictions_of,
+    factors_of,
     level_predictions_of,
     participant_codes,
     predictions_of,
@@ -125,6 +126,7 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
         (SESSIONS, sessions_of(study)),
         (CLOSING, closing_of(study)),
         (SETUP, setup_of(study)),
+        (FACTORS, factors_of(study)),
     ):
         if frame is not None and len(frame):
             yield schema, [frame]
@@ -218,6 +220,8 @@ def _readme(study: Study) -> str:
     since = f"\n\n{FINDINGS}: {withdrawn_sentence(withdrawn)} The tables are without them." if withdrawn else ""
     labels = f"\n| {LABELS} | the {len(study.space)} labels among which people and networks answered |"
     labels = labels if study.space is not default_labels() else ""
+    factors = "\n| factors (.csv and .parquet) | what is known of the pictures: a row a picture and factor |"
+    more = labels + (factors if factors_of(study) is not None else "")
     return f"""# {study.title}
 
 Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
@@ -231,7 +235,7 @@ Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
 | {FINDINGS} | every number of the dashboard, unrounded |
 | {SHEET}-accuracy.pdf, {SHEET}-consistency.pdf | the curves of all corruptions, a panel each |
 | {TRIAL_FILES}/ | the same answers as the model-vs-human toolbox reads them, a folder a corruption |
-| {MIXED_MODEL}/ | the answers as a mixed model with crossed random effects: a script for lme4, one for bambi |{labels}
+| {MIXED_MODEL}/ | the answers as a mixed model with crossed random effects: a script for lme4, one for bambi |{more}
 | {COVERAGE}, {CERTIFICATE} | where in the range of visual change the stimuli lie; how they were timed |
 
 In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.

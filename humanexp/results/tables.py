@@ -45,6 +45,7 @@ class AnalysisTables(TypedDict):
     stimuli: pd.DataFrame | None
     session_table: pd.DataFrame | None
     sessions: Mapping[str, object]
+    factor_table: pd.DataFrame | None
 
 
 def analysis_tables(study: Study) -> AnalysisTables:
@@ -57,6 +58,7 @@ def analysis_tables(study: Study) -> AnalysisTables:
         "stimuli": stimuli_of(study),
         "session_table": sessions_of(study),
         "sessions": session_summary(study),
+        "factor_table": factors_of(study),
     }
 
 
@@ -180,6 +182,22 @@ def stimuli_of(study: Study) -> pd.DataFrame | None:
     if study.stimulus_set is None or study.stimulus_set.metric == NOT_MEASURED:
         return None
     return manifest(study.stimulus_set)
+
+
+def factors_of(study: Study) -> pd.DataFrame | None:
+    """What is known of the study's pictures, columns of the FACTORS schema; None where nothing is."""
+    from analysis.tables.stimuli import FACTORS
+
+    if study.stimulus_set is None:
+        return None
+    images = study.stimulus_set.source_set.images.exclude(factors={}).order_by("key").values_list("key", "factors")
+    rows = [
+        {"original": key, "factor": name, "value": value}
+        for key, factors in images
+        for name, value in sorted(factors.items())
+        if value
+    ]
+    return FACTORS.frame(rows) if rows else None
 
 
 def sessions_of(study: Study) -> pd.DataFrame | None:

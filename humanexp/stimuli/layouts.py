@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from analysis.file_names import composed, without_litter
 from analysis.labels.imagenet import class_ids
 from analysis.tables.reading import read_cells
+from analysis.tables.trials import TRIALS
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.labelling import Labelling
 from humanexp.stimuli.sources import FoundFiles, LabelledFile, PictureSource, Spellings, readable, told
@@ -48,6 +49,11 @@ def read_table(
         raise InputRefused(
             f"{source}: the column {missing[0]!r} is missing. The header must be path,category; the file has: "
             f"{readable(', '.join(table.names))}."
+        )
+    taken = [name for name in factors if name in TRIALS.names]
+    if taken:
+        raise InputRefused(
+            f"{source}: a factor called {taken[0]!r} would be taken for a column of the answers. Rename it."
         )
     files: list[LabelledFile] = []
     n_without_answer = 0

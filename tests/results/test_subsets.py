@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from analysis.figures.page import to_plotly
 from analysis.findings.analysing import analyse
 from analysis.findings.model.findings import Findings
+from analysis.findings.reproduction import analyse_export
 from analysis.labels.files import read_labels_file
+from humanexp.results import selectors
 from humanexp.results.charts.registry import chart_of, choices_of
+from humanexp.results.services import run_analysis
+from humanexp.studies.models import Study
 from tests.analysis.findings.studies import answer
 from tests.analysis.labels.test_space import SEVEN
+from tests.markup import words
+from tests.results.collected import make_predictions
 
 PEOPLE, EACH = 8, 35
 
@@ -88,6 +99,26 @@ def replace_chance(found: Findings, chance: float) -> Findings:
     return found.model_copy(
         update={"curves": tuple(one.model_copy(update={"own_chance": chance}) for one in found.curves)}
     )
+
+
+@pytest.mark.django_db
+def test_factors_of_imported_pictures_reach_findings_page_and_export(
+    study: Study, researcher: Client, tmp_path: Path
+) -> None:
+    for place, image in enumerate(study.stimulus_set.source_set.images.order_by("key")):
+        image.factors = {"background": ("grass", "sand")[place % 2]}
+        image.save()
+    make_predictions(study)
+    run = run_analysis(study=study, n_bootstrap=2)
+    found = selectors.findings(run)
+    assert {(one.factor, one.value) for one in found.factors} == {("background", "grass"), ("background", "sand")}
+    page = words(researcher.get(reverse("results:room", args=[study.slug, "models"])).content)
+    assert "Accuracy by background" in page
+    call_command("export", study.slug, "--to", str(tmp_path / "out"), stdout=StringIO())
+    assert "original,factor,value" in (tmp_path / "out/factors.csv").read_text()
+    again = json.loads(json.dumps(analyse_export(tmp_path / "out")))
+    assert again["factors"] == found.to_json()["factors"]
+    assert again["data_digest"] == found.data_digest
 
 
 def test_a_study_of_the_sixteen_without_factors_has_neither() -> None:

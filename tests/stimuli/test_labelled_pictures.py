@@ -255,6 +255,12 @@ def test_a_table_that_cannot_be_meant_is_refused(tmp_path: Path, rows: str, reas
     assert not SourceSet.objects.exists()
 
 
+def test_a_factor_with_the_name_of_a_column_of_answers_is_refused(tmp_path: Path) -> None:
+    folder = table_of(tmp_path / "pictures", "file_name,label,role\none.png,cat,x\n")
+    with pytest.raises(InputRefused, match="a factor called 'role' would be taken for a column of the answers"):
+        import_images(source=folder, order=order("cifar10", factors=["role"]))
+
+
 def test_factors_without_a_table_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputRefused, match="factors are columns of a table, and there is no CSV file"):
         import_images(source=colours(tmp_path / "a", "cat", "dog"), order=order("cifar10", factors=["background"]))

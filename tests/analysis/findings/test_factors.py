@@ -84,3 +84,32 @@ def test_what_is_no_factor_is_refused(columns: dict[str, Any], said: str) -> Non
         analyse(trials.assign(**columns), predictions, factors=("background",), **QUICK)
     with pytest.raises(TableRefused, match="there is no factor 'category'"):
         analyse(trials, predictions, factors=("category",), **QUICK)
+
+
+def test_a_table_of_pictures_gives_what_a_column_of_trials_gives() -> None:
+    trials, predictions = study(1)
+    shown = trials[["original", "background"]].drop_duplicates()
+    table = pd.DataFrame({"original": shown["original"], "factor": "background", "value": shown["background"]})
+    strange = pd.DataFrame([{"original": "nowhere", "factor": "material", "value": "wood"}])
+    by_column = analyse(trials, predictions, factors=("background",), **QUICK)
+    by_table = analyse(
+        trials.drop(columns="background"), predictions, factor_table=pd.concat([table, strange]), **QUICK
+    )
+    assert by_table.factors == by_column.factors, "no picture that was shown has a material"
+    assert by_table.data_digest == by_column.data_digest
+
+
+def test_a_factor_that_names_pictures_is_left_out_with_a_note() -> None:
+    trials, predictions = study(1)
+    pictures = trials["original"].unique()
+    table = pd.DataFrame({"original": pictures, "factor": "photographer", "value": pictures})
+    found = analyse(trials.drop(columns="background"), predictions, factor_table=table, **QUICK)
+    assert found.factors == ()
+    assert f"No accuracy by photographer: its {len(pictures)} values are more than 50." in found.notes
+
+
+def test_a_factor_with_the_name_of_a_column_is_refused() -> None:
+    trials, predictions = study(1)
+    table = pd.DataFrame([{"original": trials["original"][0], "factor": "role", "value": "x"}])
+    with pytest.raises(TableRefused, match="'role' is a column of trials already"):
+        analyse(trials, predictions, factor_table=table, **QUICK)
