@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +13,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, InputRefused
+from humanexp.core.pace import RecentRate, rate_text
 from humanexp.core.selectors import account_called
 
 SILENT_S = 2.0
+#: Between two looks at how fast the work gets on.
+_SAMPLED_S = 1.0
+_MANY_S = 120
 
 
 class ProgressLine:
@@ -24,18 +29,23 @@ class ProgressLine:
         self._stream = stream
         self._is_terminal = stream.isatty()
         self._every_s = 0.2 if self._is_terminal else log_every_s
-        self._started = time.monotonic()
-        self._due = self._started + silent_s
+        self._due = time.monotonic() + silent_s
         self._width = 0
+        self._recent = RecentRate()
+        self._rate: float | None = None
+        self._sampled = -math.inf
 
     def __call__(self, done: int, total: int, message: str = "") -> None:
         now = time.monotonic()
+        if done >= total or now >= self._sampled + _SAMPLED_S:
+            self._rate, self._sampled = self._recent.after(done, now), now
         if now < self._due and (done < total or not self._width):
             return
         self._due = now + self._every_s
-        rate = done / max(1e-9, now - self._started)
-        left = f", {(total - done) / rate:.0f} s left" if rate > 0 and done < total else ""
-        text = f"{done} of {total} {message}, {rate:.0f}/s{left}"
+        text = f"{done} of {total} {message}" if total else message
+        if self._rate:
+            text += f", {rate_text(self._rate)}"
+            text += f", {_duration((total - done) / self._rate)} left" if done < total else ""
         if self._is_terminal:
             self._stream.write("\r" + text.ljust(self._width))
         else:
@@ -51,6 +61,11 @@ class ProgressLine:
         if self._width and self._is_terminal:
             self._stream.write("\n")
             self._stream.flush()
+
+
+def _duration(seconds: float) -> str:
+    """Seconds, or minutes where there are many."""
+    return f"{seconds:.0f} s" if seconds < _MANY_S else f"{seconds / 60:.0f} min"
 
 
 class RefusableCommand(BaseCommand):

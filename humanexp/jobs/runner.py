@@ -11,6 +11,7 @@ import logging
 import os
 import random
 import socket
+import sys
 import threading
 import time
 import traceback
@@ -26,13 +27,15 @@ from django.urls import reverse
 
 from analysis.errors import AnalysisError, StorageFailed
 from humanexp.core import clock, request_ids
+from humanexp.core.commands import ProgressLine
 from humanexp.core.errors import ApplicationError, FilesAway, JobCancelled, JobError, JobHandedBack
 from humanexp.core.metrics import Figure
+from humanexp.core.pace import RecentRate
 from humanexp.core.problems import Problem, bad
 from humanexp.jobs import selectors, services as jobs
 from humanexp.jobs.models import PERIODIC, Job, JobState, Runner
 from humanexp.jobs.registry import registered
-from humanexp.jobs.selectors import RecentRate, silence
+from humanexp.jobs.selectors import silence
 
 logger = logging.getLogger(__name__)
 BEAT_S = 10.0
@@ -241,14 +244,19 @@ class Patience:
                 time.sleep(backoff.pause_s())
 
 
+Hear = Callable[[int, int, str], object]
+
+
 class StoredProgress:
     """Writes progress to the job's row, at most once a second; hears there, or from its lane, that it should end."""
 
-    def __init__(self, job: Job, runner: str, patience: Patience | None = None) -> None:
+    def __init__(self, job: Job, runner: str, patience: Patience | None = None, hear: Hear | None = None) -> None:
         self.job, self.runner, self.patience, self._written_at = job, runner, patience, 0.0
-        self._rate = RecentRate()
+        self._rate, self._hear = RecentRate(), hear
 
     def __call__(self, done: int, total: int, message: str = "") -> None:
+        if self._hear is not None:
+            self._hear(done, total, message)
         if self.patience is not None and self.patience.stop.is_set():
             raise JobHandedBack
         now = time.monotonic()
@@ -273,15 +281,23 @@ def runner_name() -> str:
 
 
 def run_one(
-    job: Job, runner: str, *, alive: Callable[[], object] = lambda: None, patience: Patience | None = None
+    job: Job,
+    runner: str,
+    *,
+    alive: Callable[[], object] = lambda: None,
+    patience: Patience | None = None,
+    hear: Hear | None = None,
 ) -> None:
-    """Run a claimed job to its end; every outcome is stored, none is raised. `alive` is called while it runs."""
+    """Run a claimed job to its end; every outcome is stored, none is raised.
+
+    `alive` is called while it runs, and `hear` with its progress.
+    """
     stop = threading.Event()
     heart = threading.Thread(target=_beat, args=(job, runner, stop, alive), daemon=True)
     heart.start()
     try:
         with request_ids.within(job.request_id):
-            ending = _ending(job, runner, patience)
+            ending = _ending(job, runner, patience, hear)
         if patience is None:
             ending()
         else:
@@ -291,11 +307,11 @@ def run_one(
         heart.join()
 
 
-def _ending(job: Job, runner: str, patience: Patience | None) -> Callable[[], object]:
+def _ending(job: Job, runner: str, patience: Patience | None, hear: Hear | None) -> Callable[[], object]:
     """Do the work; returns what stores its outcome."""
     try:
         known = registered(job.kind)
-        result = known.run(StoredProgress(job, runner, patience), **known.checked(job.parameters))
+        result = known.run(StoredProgress(job, runner, patience, hear), **known.checked(job.parameters))
         ending: Callable[[], object] = partial(jobs.finish, job=job, runner=runner, result=result or {})
     except JobHandedBack:
         return partial(jobs.hand_back, job=job, runner=runner)
@@ -317,20 +333,24 @@ def _ending(job: Job, runner: str, patience: Patience | None) -> Callable[[], ob
     return ending
 
 
-def run_waiting(*, kinds: list[str] | None = None) -> int:
+def run_waiting(*, kinds: list[str] | None = None, hear: Hear | None = None) -> int:
     """Run every job that waits now, in this process; used by commands that cannot go on without the result."""
     runner, count = runner_name(), 0
     while (job := jobs.claim(runner=runner, kinds=kinds)) is not None:
-        run_one(job, runner)
+        run_one(job, runner, hear=hear)
         count += 1
     return count
 
 
 def run_to_the_end(job: Job, *, tell: Callable[[str], object]) -> Job:
-    """Run a job in this process, or wait for the runner that has it; returns it finished, in whatever state."""
+    """Run a job in this process, or wait for the runner that has it; returns it finished, in whatever state.
+
+    How far it is appears on the standard error of the process.
+    """
     is_told, watch = False, Watch()
     while True:
-        run_waiting(kinds=[job.kind])
+        with ProgressLine(sys.stderr) as line:
+            run_waiting(kinds=[job.kind], hear=line)
         job.refresh_from_db()
         if job.is_finished:
             return job

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from humanexp.core import clock
 from humanexp.core.models import User
+from humanexp.core.pace import rate_text
 from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState, Runner
 from humanexp.jobs.registry import kinds_in_lane, registered
 
@@ -108,30 +108,6 @@ def shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[Job]:
     return shown
 
 
-#: Steps that lie this far back count a third in the rate.
-MEMORY_S = 15.0
-
-
-class RecentRate:
-    """Steps a second, the latest ones weighing most: a job that goes on finds its first steps done in no time."""
-
-    def __init__(self) -> None:
-        self._rate: float | None = None
-        self._before: tuple[float, int] | None = None
-
-    def after(self, done: int, at_s: float) -> float | None:
-        """Rate once `done` steps are done at a time in seconds; None before the first step was seen to be made."""
-        if self._before is not None and at_s > self._before[0]:
-            elapsed_s = at_s - self._before[0]
-            latest = max(0, done - self._before[1]) / elapsed_s
-            if self._rate is None:
-                self._rate = latest or None
-            else:
-                self._rate += (1 - math.exp(-elapsed_s / MEMORY_S)) * (latest - self._rate)
-        self._before = (at_s, done)
-        return self._rate
-
-
 @dataclass(frozen=True)
 class Pace:
     elapsed_s: float
@@ -141,11 +117,7 @@ class Pace:
 
     @property
     def rate_text(self) -> str:
-        if self.rate is None:
-            return ""
-        if self.rate >= 10:
-            return f"{self.rate:.0f}/s"
-        return f"{self.rate:.1f}/s" if self.rate >= 0.5 else f"{60 * self.rate:.1f}/min"
+        return "" if self.rate is None else rate_text(self.rate)
 
 
 def pace_of(job: Job, *, now: datetime) -> Pace | None:

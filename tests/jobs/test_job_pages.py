@@ -8,8 +8,9 @@ from django.urls import reverse
 
 from humanexp.core import clock
 from humanexp.core.models import User
+from humanexp.core.pace import RecentRate
 from humanexp.jobs.models import Job, JobState
-from humanexp.jobs.selectors import RecentRate, pace_of
+from humanexp.jobs.selectors import pace_of
 
 pytestmark = pytest.mark.django_db
 

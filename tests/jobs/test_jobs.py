@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.db import connection
 
 from analysis.errors import InvalidInput, PictureRefused
 from humanexp.core import clock
+from humanexp.core.commands import ProgressLine
 from humanexp.core.errors import InputRefused, JobError
 from humanexp.jobs import runner, selectors, services as jobs
 from humanexp.jobs.models import Job, JobState
@@ -217,3 +219,14 @@ def test_a_beat_that_the_database_refuses_is_not_the_last(kind, monkeypatch: pyt
     runner.run_waiting()
     assert len(leases) == 2
     assert leases[1] > leases[0]
+
+
+def test_a_command_that_runs_a_job_says_how_far_it_is(kind, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(runner, "ProgressLine", partial(ProgressLine, silent_s=0.0))
+
+    def work(progress: Any) -> None:
+        progress(3, 4, "stimuli made")
+
+    kind(work)
+    runner.finish(jobs.submit("test.kind"), what="The work", tell=print)
+    assert capsys.readouterr().err == "3 of 4 stimuli made\n"
