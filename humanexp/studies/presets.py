@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from analysis.labels.space import FEWEST, MOST_FOR_PEOPLE
 from humanexp.stimuli.selectors.sources import Answer
 
 if TYPE_CHECKING:
@@ -103,17 +104,20 @@ def values_of(chosen: Preset, *, stimuli: str) -> dict[str, Any]:
     return {"title": str(chosen.title), "stimuli": stimuli, **chosen.values}
 
 
-def answers_for(n_originals: int) -> list[Answer]:
+def answers_for(n_originals: int, n_labels: int) -> list[Answer]:
     """One answer a preset, from the planner."""
-    return [_answer(known, n_originals) for known in PRESETS]
+    return [_answer(known, n_originals, n_labels) for known in PRESETS]
 
 
-def _answer(chosen: Preset, n_originals: int) -> Answer:
+def _answer(chosen: Preset, n_originals: int, n_labels: int) -> Answer:
     from analysis.design.planner import sufficiency_of
     from analysis.study.design import DesignConfig
 
     sessions = chosen.values.get("max_sessions_per_worker", 1)
     config = DesignConfig.from_dict({**chosen.values["design"], "sessions_per_participant": sessions})
+    if config.main_trials and n_labels > MOST_FOR_PEOPLE:
+        text = f"People choose among {FEWEST} to {MOST_FOR_PEOPLE} labels, and these pictures have {n_labels:,}."
+        return Answer(study=chosen.name, verdict="no", text=text)
     found = sufficiency_of(config, originals=n_originals)
     if found.is_enough:
         return Answer(study=chosen.name, verdict="yes", text=_takes(found))

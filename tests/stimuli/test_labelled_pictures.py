@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from analysis.labels.files import default_labels, shipped
+from analysis.labels.imagenet import class_ids
 from analysis.labels.space import Label, LabelSpace
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
@@ -211,6 +212,20 @@ def test_a_command_shows_what_it_would_import(tmp_path: Path, capsys: pytest.Cap
     assert not SourceSet.objects.exists()
     with pytest.raises(CommandError, match="no labels called 'dogs'; there are: .*cifar10"):
         call_command("import_images", str(folder), "--name", "pets", "--label-space", "dogs")
+
+
+def test_a_report_of_many_labels_counts_them_and_says_for_which_studies_they_are_too_many(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = colours(tmp_path / "pictures", *class_ids()[:40])
+    Image.fromarray(np.full((40, 40, 3), np.arange(40)[:, None], np.uint8)).save(folder / class_ids()[0] / "two.png")
+    named = ("import_images", str(folder), "--name", "classes", "--label-space", "imagenet1000")
+    call_command(*named, "--preview")
+    assert "n01440764 -> n01440764, tench (2)" in capsys.readouterr().out
+    call_command(*named)
+    said = capsys.readouterr().out
+    assert "classes: 41 pictures imported (of 40 labels, 1 to 2 each)" in said
+    assert said.count("no. People choose among 2 to 30 labels, and these pictures have 1,000.") == 2
 
 
 def table_of(folder: Path, text: str) -> Path:

@@ -130,7 +130,7 @@ def thumbnail(request: HttpRequest, pk: int, size: str) -> FileResponse:
 def _source_context(request: HttpRequest, found: SourceSet, form: NotesForm | None = None) -> dict[str, Any]:
     categories = counts_by_category(found)
     n_images = sum(row.n for row in categories)
-    answers = answers_for(n_images)
+    answers = answers_for(n_images, len(found.space))
     rated = bool(found.gold_classifiers)
     return {
         "source_set": found,

@@ -137,14 +137,14 @@ class Answer:
     text: str
 
 
-Ask = Callable[[int], Sequence[Answer]]
+Ask = Callable[[int, int], Sequence[Answer]]
 _ASKED: list[Ask] = []
 
 
 def register(ask: Ask) -> None:
-    """`ask` is given the number of originals."""
+    """`ask` is given the numbers of originals and of labels."""
     _ASKED.append(ask)
 
 
-def answers_for(n_originals: int) -> list[Answer]:
-    return [answer for ask in _ASKED for answer in ask(n_originals)]
+def answers_for(n_originals: int, n_labels: int) -> list[Answer]:
+    return [answer for ask in _ASKED for answer in ask(n_originals, n_labels)]

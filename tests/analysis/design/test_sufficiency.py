@@ -53,8 +53,13 @@ def test_the_planner_does_as_it_was_said(preset, n):
 
 
 def test_81_pictures_make_a_smaller_study_of_naming_and_of_comparisons():
-    vcr, validation, same, abx, rehearsal = answers_for(81)
+    vcr, validation, same, abx, rehearsal = answers_for(81, 16)
     assert (vcr.verdict, validation.verdict, same.verdict) == ("smaller", "yes", "smaller")
     assert "81 originals are few" in vcr.text and "main trials a session instead of 40" in vcr.text
     assert "with 40 comparisons takes 155" in same.text and "or ask for" in same.text
     assert abx.verdict in ("smaller", "no") and rehearsal.verdict == "yes"
+
+
+def test_people_cannot_name_pictures_of_more_labels_than_they_can_choose_among():
+    verdicts = {n_labels: [answer.verdict for answer in answers_for(750, n_labels)] for n_labels in (30, 31)}
+    assert verdicts == {30: ["yes"] * 5, 31: ["no", "yes", "yes", "yes", "no"]}

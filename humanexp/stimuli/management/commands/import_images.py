@@ -6,7 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from analysis.labels.space import MOST_FOR_PEOPLE, LabelSpace
 from humanexp.core.commands import OwnedCommand, ProgressLine
+from humanexp.stimuli.selectors.labels import space_named
 from humanexp.stimuli.selectors.sources import answers_for
 from humanexp.stimuli.services.imports import import_images, preview_import
 from humanexp.stimuli.services.sources import ImportOrder, ImportReport
@@ -58,24 +60,27 @@ class Command(OwnedCommand):
             by_id=options["owner"].pk if options["owner"] else None,
         )
         if options["preview"]:
-            self._preview(preview_import(source=_source(options), order=order, label_list=options["labels"]))
+            found = preview_import(source=_source(options), order=order, label_list=options["labels"])
+            self._preview(found, space_named(order.labels))
             return
         with ProgressLine(sys.stderr) as line:
             report = import_images(source=_source(options), order=order, label_list=options["labels"], progress=line)
         self._tell(report)
 
-    def _preview(self, found: FoundFiles) -> None:
+    def _preview(self, found: FoundFiles, space: LabelSpace) -> None:
         """What would be read as which label."""
         self.stdout.write(f"{len(found.files):,} pictures would be imported.")
         for written, label, n in found.read:
-            self.stdout.write(f"  {written} -> {label or 'no label: left out'} ({n:,})")
+            read_as = _with_word(label, space) if label else "no label: left out"
+            self.stdout.write(f"  {written} -> {read_as} ({n:,})")
         self._list([f"ignored: {sentence}" for sentence in found.ignored])
 
     def _tell(self, report: ImportReport) -> None:
-        categories = ", ".join(f"{category} {count}" for category, count in report.per_category.items())
-        self.stdout.write(f"{report.source_set.name}: {report.n_images} pictures imported ({categories})")
+        self.stdout.write(
+            f"{report.source_set.name}: {report.n_images} pictures imported ({_by_label(report.per_category)})"
+        )
         self.stdout.write("Is it enough for a study?")
-        for answer in answers_for(report.n_images):
+        for answer in answers_for(report.n_images, len(report.source_set.space)):
             word = {"yes": "yes", "smaller": "a smaller one", "no": "no"}[answer.verdict]
             self.stdout.write(f"  {answer.study}: {word}. {answer.text}")
         renamed = [(written, label) for written, label, _ in report.read if label and written != label]
@@ -90,6 +95,20 @@ class Command(OwnedCommand):
             self.stdout.write(line)
         if len(lines) > _TOLD:
             self.stdout.write(f"and {len(lines) - _TOLD} more, listed on the page of the set")
+
+
+def _with_word(label: str, space: LabelSpace) -> str:
+    """An id with its word, unless the word says no more."""
+    word = space[label].word()
+    return label if word.casefold() == label.casefold() else f"{label}, {word}"
+
+
+def _by_label(counts: dict[str, int]) -> str:
+    """How many pictures each label has; of many labels, from the fewest to the most."""
+    if len(counts) <= MOST_FOR_PEOPLE:
+        return ", ".join(f"{label} {count}" for label, count in counts.items())
+    fewest, most = min(counts.values()), max(counts.values())
+    return f"of {len(counts):,} labels, {fewest:,} {'' if fewest == most else f'to {most:,} '}each"
 
 
 def _source(options: dict[str, Any]) -> Path | PictureSource:
