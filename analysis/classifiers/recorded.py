@@ -19,7 +19,7 @@ from analysis.errors import ClassifierUnavailable, TableRefused
 from analysis.labels.files import default_labels
 from analysis.labels.imagenet import class_ids
 from analysis.labels.mapping import Answering, Decisions
-from analysis.labels.space import LabelSpace
+from analysis.labels.space import NO_ANSWER, OUTSIDE, LabelSpace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +99,8 @@ def load(reference: str, space: LabelSpace | None = None) -> PredictionTable:
 MOST_LISTED = 20
 #: Column of exported predictions: the identity of the labels of the pictures.
 _IDENTITY = "labels_identity"
+#: Answers that are no label, and are wrong: exported predictions hold them.
+_WITHOUT_LABEL = (OUTSIDE, NO_ANSWER)
 #: How far the probabilities of a row may sum beside 1.
 _SUM_TOLERANCE = 0.01
 
@@ -228,7 +230,8 @@ def examine_table(
             report.add(_contradictions(response, frame, space))
         if report.has_confidence:
             report.add(_confidence_problems(frame["confidence"]))
-        report.counts = {category: int((response == category).sum()) for category in space.ids}
+        counts = {answer: int((response == answer).sum()) for answer in (*space.ids, *_WITHOUT_LABEL)}
+        report.counts = {answer: count for answer, count in counts.items() if count or answer in space}
     else:
         report.add(_probability_problems(frame, labels))
     return report
@@ -311,10 +314,12 @@ def _called(space: LabelSpace) -> str:
 
 
 def _response_problems(response: pd.Series[Any], space: LabelSpace) -> Iterator[Problem]:
-    for position in np.flatnonzero(~response.isin(space.ids).to_numpy(dtype=bool)):
+    known = ", ".join(space.ids[:16]) + (", ..." if len(space) > 16 else "")
+    for position in np.flatnonzero(~response.isin([*space.ids, *_WITHOUT_LABEL]).to_numpy(dtype=bool)):
         value = response.iloc[int(position)]
         said = f"{value!r} is none of the {len(space)} {_called(space)}" if value else "The cell is empty"
-        yield Problem(int(position) + 1, "response", f"{said}: write one of {', '.join(space.ids[:16])}.")
+        what = f"{said}: write one of {known}; or {OUTSIDE} for an answer that is no label, {NO_ANSWER} for none."
+        yield Problem(int(position) + 1, "response", what)
 
 
 def _contradictions(response: pd.Series[Any], frame: pd.DataFrame, space: LabelSpace) -> Iterator[Problem]:

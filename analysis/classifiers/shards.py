@@ -87,7 +87,8 @@ class Asked:
 class ShownStimulus:
     """A stimulus as people saw it: its row's cells, its file and the digest of the file's bytes.
 
-    `enlarged` says how many times its native pixels were enlarged.
+    `enlarged` says how many times its native pixels were enlarged, `accepted` which labels are right; empty: the
+    category alone.
     """
 
     stimulus: str
@@ -98,6 +99,11 @@ class ShownStimulus:
     file: str
     sha256: str
     enlarged: int = 1
+    accepted: tuple[str, ...] = ()
+
+    def is_right(self, response: str) -> bool:
+        """Whether this answer is right."""
+        return response in (self.accepted or (self.category,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,8 @@ class PredictionShard:
             digest.update(f"{one.stimulus} {one.category} {one.sha256} {one.visual_change!r}\n".encode())
             if one.enlarged > 1:
                 digest.update(f"{one.enlarged}\n".encode())
+            if one.accepted:
+                digest.update(f"right: {' '.join(one.accepted)}\n".encode())
         return Path(self.folder) / f"part-{digest.hexdigest()[:24]}.parquet"
 
     @property
@@ -273,7 +281,7 @@ def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisi
             "corruption": one.corruption,
             "visual_change": one.visual_change,
             "response": str(response),
-            "correct": bool(response == one.category),
+            "correct": one.is_right(str(response)),
             "confidence": float(confidence),
             "label_space": decisions.label_space,
         }

@@ -114,6 +114,20 @@ def test_own_labels_are_refused_with_the_space_named_and_not_decided_openly(shad
         evaluate(stimulus_set=shades, spec=THOUSAND, how=How(own_labels=True, decide="open"))
 
 
+def test_an_answer_among_the_accepted_labels_is_right(shades: StimulusSet) -> None:
+    before = selectors.read_predictions(evaluated(shades)).set_index("stimulus")
+    wrong = before.index[(before["corruption"] == "none") & ~before["correct"]][0]
+    image = shades.stimuli.get(key=wrong).source_image
+    image.accepted = ["dark", "light"]
+    image.save()
+    run = evaluated(shades)
+    after = selectors.read_predictions(run).set_index("stimulus")
+    of_it = after["original"] == image.key
+    assert after.loc[of_it, "correct"].all() and (after.loc[~of_it, "correct"] == before.loc[~of_it, "correct"]).all()
+    assert (after["response"] == before["response"]).all()
+    assert run.accuracy_clean == pytest.approx(before.query("corruption == 'none'")["correct"].mean() + 1 / 24)
+
+
 def test_the_command_takes_the_decision(shades: StimulusSet) -> None:
     out = StringIO()
     call_command("evaluate", "--stimuli", "shades", "--classifier", THOUSAND, "--decide", "open", stdout=out)
@@ -161,11 +175,27 @@ class TestTables:
         path = self.table(tmp_path, shades, "cat")
         report, waiting = self.examined(shades, path)
         assert not waiting
-        assert report.problems[0].what == "'cat' is none of the 2 labels of shades: write one of dark, light."
+        assert report.problems[0].what == (
+            "'cat' is none of the 2 labels of shades: write one of dark, light; or outside for an answer that is no "
+            "label, na for none."
+        )
         _run, job = evaluate(stimulus_set=shades, spec=f"table:{path}", name="mine")
         runner.run_waiting()
         job.refresh_from_db()
         assert job.state == "failed" and "2 labels of shades" in job.error
+
+    def test_answers_of_an_open_decision_come_back_as_they_were(self, shades: StimulusSet, tmp_path: Path) -> None:
+        network = selectors.read_predictions(evaluated(shades, decide="open"))
+        network[["stimulus", "response", "confidence"]].to_csv(tmp_path / "open.csv", index=False)
+        report, waiting = self.examined(shades, tmp_path / "open.csv")
+        n_outside = (network["response"] == OUTSIDE).sum()
+        assert n_outside and report.is_usable and report.counts[OUTSIDE] == n_outside and "na" not in report.counts
+        run, _job = uploads.take(stimulus_set=shades, waiting=waiting, name="mine", by=None)
+        runner.run_waiting()
+        run.refresh_from_db()
+        mine = selectors.read_predictions(run)
+        assert mine["response"].tolist() == network["response"].tolist()
+        assert not mine.loc[mine["response"] == OUTSIDE, "correct"].any()
 
     def test_predictions_of_another_identity_are_refused(self, shades: StimulusSet, tmp_path: Path) -> None:
         own = self.table(tmp_path, shades, "dark", labels_identity=SHADES.identity)
@@ -237,6 +267,16 @@ def test_golds_are_rated_among_the_labels_of_the_set(shades: StimulusSet) -> Non
     call_command("select_gold", "--images", "shades", "--classifier", THOUSAND, stdout=out, stderr=StringIO())
     told = ", ".join(f"{name} {report.n_agreed_by_category[name]}" for name in ("dark", "light"))
     assert f"named right by all ({told})" in out.getvalue()
+
+
+def test_golds_may_be_named_by_any_accepted_label(shades: StimulusSet) -> None:
+    with_two_levels(shades)
+    asked = {"allow_code": True, "device": "cpu"}
+    before = rate_originals(shades.source_set, [THOUSAND], lambda *_: None, **asked).n_agreed
+    wrong = next(one for one in shades.source_set.images.all() if not one.is_agreed)
+    wrong.accepted = ["dark", "light"]
+    wrong.save()
+    assert rate_originals(shades.source_set, [THOUSAND], lambda *_: None, **asked).n_agreed == before + 1
 
 
 def test_golds_are_refused_where_a_network_lacks_a_label(shades: StimulusSet) -> None:

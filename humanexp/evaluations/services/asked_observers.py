@@ -271,7 +271,7 @@ def _row(name: str, shown: ShownStimulus, question: ForcedChoice, answer: Answer
         "shown": " ".join(question.labels),
         "kind": answer.kind,
         "response": answer.label,
-        "correct": answer.label == shown.category,
+        "correct": shown.is_right(answer.label),
         "text": answer.text,
         "tokens_in": answer.tokens_in,
         "tokens_out": answer.tokens_out,

@@ -136,16 +136,18 @@ def shown_stimuli(
     `corruptions` leaves only these functions, and the clean pictures.
     """
     label = "source_image__wnid" if own_labels else "source_image__category"
-    columns = ("key", "source_image__key", label, "corruption", "visual_change", "file", "sha256")
+    accepted_labels = "source_image__accepted"
+    columns = ("key", "source_image__key", label, "corruption", "visual_change", "file", "sha256", accepted_labels)
     rows = stimuli_of_curves(stimulus_set).order_by("key")
     if corruptions is not None:
         rows = rows.filter(corruption__in=["none", *corruptions])
     last = ""
     while batch := list(rows.filter(key__gt=last).values_list(*columns)[: shards.SHARD_STIMULI]):
         last = batch[-1][0]
-        for key, original, category, corruption, visual_change, file, sha256 in batch:
+        for key, original, category, corruption, visual_change, file, sha256, accepted in batch:
             path, enlarged = str(media_path(file)), stimulus_set.enlarged
-            yield ShownStimulus(key, original, category, corruption, visual_change, path, sha256, enlarged)
+            right = () if own_labels else tuple(accepted)
+            yield ShownStimulus(key, original, category, corruption, visual_change, path, sha256, enlarged, right)
 
 
 def _groups(passes: Sequence[_Pass]) -> Iterator[Group]:
@@ -300,6 +302,7 @@ def _rated(
     )
     categories = np.array([image.category for image in images])
     columns = space.places_of(categories)
+    right_ones = [image.accepted or [image.category] for image in images]
     right = np.zeros((len(classifiers), len(images)), dtype=bool)
     shares = np.zeros((len(classifiers), len(images)))
     for row, classifier in enumerate(classifiers):
@@ -309,7 +312,8 @@ def _rated(
         total = scores.sum(axis=1)
         own = scores[np.arange(len(images)), columns]
         shares[row] = np.divide(own, total, out=np.full(len(images), space.chance), where=total > 0)
-        right[row] = mapping.answer(probabilities).responses == categories
+        responses = mapping.answer(probabilities).responses.tolist()
+        right[row] = [said in accepted for said, accepted in zip(responses, right_ones, strict=True)]
     return [
         {
             "pk": image.pk,
