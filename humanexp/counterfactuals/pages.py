@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from analysis.corruptions import CORRUPTIONS
 from analysis.counterfactuals.summaries import DRAWINGS_ONLY, is_shipped
 from analysis.figures.paper import to_file
+from analysis.native_size import MINIMUM_NATIVE_PX
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound, existing
 from humanexp.core.names import NameField
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
@@ -90,7 +91,7 @@ class SearchForm(forms.Form):
     pictures = forms.IntegerField(
         label="Number of pictures", min_value=0, initial=0, help_text="Even over categories; 0 takes all."
     )
-    size_px = forms.IntegerField(label="Size, px", min_value=32, max_value=1024, initial=224)
+    size_px = forms.IntegerField(label="Size, px", min_value=MINIMUM_NATIVE_PX, max_value=1024, initial=224)
     seed = forms.IntegerField(label="Seed", min_value=0, initial=0)
     greyscale = forms.BooleanField(label="Control: without colour", required=False)
     fgsm = forms.FloatField(

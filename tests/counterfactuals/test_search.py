@@ -5,11 +5,13 @@ import json
 import multiprocessing
 from io import StringIO
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.counterfactuals.specifications import load_generator
 from analysis.counterfactuals.summaries import DRAWINGS_ONLY, FORMER_WALK
+from analysis.generation.files import decode_png
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -112,7 +114,7 @@ def test_a_cancelled_search_stops(order) -> None:
         ({"name": ""}, "cannot be a name: use up to 60 letters"),
         ({"name": "two words"}, "cannot be a name: use up to 60 letters"),
         ({"name": "across"}, "'across' cannot be a name: choose another"),
-        ({"oracle": "crowd:", "size_px": 64}, "People are shown pictures of 96"),
+        ({"oracle": "crowd:", "size_px": 8}, "People are shown pictures of 16 to 1024 px, not 8"),
         ({"oracle": "crowd:", "size_px": 112, "pictures": 2}, "at least 4 pictures"),
         ({"cap_cents": 100}, "Only people cost money"),
     ],
@@ -218,6 +220,21 @@ def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
     assert made.stimuli.filter(corruption="counterfactual").count() == benchmark.count
     assert made.stimuli.filter(corruption="none").count() >= benchmark.count
     assert all(0 <= change <= 1 for change in made.stimuli.values_list("visual_change", flat=True))
+
+
+def test_small_pictures_are_shown_to_people_enlarged_pixel_by_pixel(order) -> None:
+    run, job = create_search(**order(size_px=32, pictures=3))
+    assert done(job).state == JobState.DONE, job.error
+    run.refresh_from_db()
+    made = as_stimuli(benchmark=freeze(run=run))
+    assert (made.size_px, made.enlarged) == (224, 7)
+    kept = {one.source_image.key: one.kept_file for one in run.counterfactuals.all() if one.sha256}
+    for one in made.stimuli.filter(corruption="counterfactual").select_related("source_image"):
+        shown = decode_png(media_path(one.file).read_bytes())
+        native = decode_png(media_path(kept[one.source_image.key]).read_bytes())
+        assert np.array_equal(shown, native.repeat(7, axis=0).repeat(7, axis=1))
+    crowd = order(name="people", oracle="crowd:", size_px=32, population="scripted")["run"]
+    assert searches.shown_to_people(crowd).size_px == 224
 
 
 def test_the_leaderboard_is_sorted_and_what_is_unknown_comes_last(order) -> None:

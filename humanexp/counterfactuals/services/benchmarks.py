@@ -44,7 +44,6 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.services.descriptions import SIZES_PX
 
 MANIFEST = "manifest.json"
 #: Archives larger than this go to the disk while they are made.
@@ -76,11 +75,6 @@ def as_stimuli(*, benchmark: Benchmark, progress: Progress = silent) -> Stimulus
     if benchmark.stimulus_set is not None:
         return benchmark.stimulus_set
     run = benchmark.run
-    if run.size_px not in SIZES_PX:
-        raise Conflict(
-            f"The pictures of {run} are {run.size_px} px wide; people are shown {SIZES_PX.start} px or more. Search "
-            "again in a larger size."
-        )
     files = {one.source_image.key: one.kept_file for one in run.counterfactuals.select_related("source_image", "run")
              if one.sha256}  # fmt: skip
     made, _names = picture_set(run, f"{benchmark.name}-benchmark", files, step=run.budget, progress=progress)

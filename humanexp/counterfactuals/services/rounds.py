@@ -12,6 +12,7 @@ from analysis.counterfactuals.shards import Proposal, next_round, open_rounds
 from analysis.generation.files import UNFINISHED, decode_png, digest, encode_png, write_atomically
 from analysis.generation.originals import prepare_original
 from analysis.generation.shards import METRIC_NAME
+from analysis.native_size import enlarge
 from analysis.study.study import StudyConfiguration
 from analysis.visual_change.vif import VifReference
 from humanexp.core import clock
@@ -20,7 +21,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.selectors import committed_sums, verdicts_on
-from humanexp.counterfactuals.services.searches import ROUND_KIND, finish, prepare, store_records
+from humanexp.counterfactuals.services.searches import ROUND_KIND, finish, prepare, shown_to_people, store_records
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
@@ -81,6 +82,7 @@ def picture_set(
 
 
 def _described(run: SearchRun, name: str) -> StimulusSet:
+    shown = shown_to_people(run)
     freeze_source_set(source_set=run.source_set)
     return StimulusSet.objects.create(
         name=name,
@@ -89,7 +91,8 @@ def _described(run: SearchRun, name: str) -> StimulusSet:
         sampling=Sampling.IMPORTED,
         framing=Framing.WHOLE,
         count_per_corruption=0,
-        size_px=run.size_px,
+        size_px=shown.size_px,
+        enlarged=shown.enlarged,
         metric=METRIC_NAME,
         lab_id=run.lab_id,
         created_by=run.created_by,
@@ -110,14 +113,18 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """The clean picture of an original and, where there is one, its counterfactual."""
     folder = media_path(f"stimuli/{name}")
-    clean = prepare_original(media_path(image.file), run.size_px)
+    enlarged = shown_to_people(run).enlarged
+    clean = enlarge(prepare_original(media_path(image.file), run.size_px), enlarged)
     png = encode_png(clean)
     clean_name = f"none-{number:05d}"
     write_atomically(folder / f"{clean_name}.png", png, beside=folder / UNFINISHED)
     rows = [_row(clean_name, image, NO_CORRUPTION, "", digest(png), visual_change=0.0)]
     if file is not None:
         content = media_path(file).read_bytes()
-        changed = max(0.0, 1.0 - VifReference(clean).vif(decode_png(content)))
+        shown = enlarge(decode_png(content), enlarged)
+        changed = max(0.0, 1.0 - VifReference(clean).vif(shown))
+        if enlarged > 1:
+            content = encode_png(shown)
         write_atomically(folder / f"{stimulus}.png", content, beside=folder / UNFINISHED)
         version = run.digests.get("generator", "")[:20]
         row = _row(stimulus, image, COUNTERFACTUAL, version, digest(content), visual_change=min(1.0, changed))
@@ -266,7 +273,7 @@ def _configuration(run: SearchRun, name: str, step: int, n_pictures: int) -> Stu
             "family": f"{run.name}-rounds",
             "stimuli": name,
             "population": run.population,
-            "protocol": {"name": "vcr", "size_px": run.size_px},
+            "protocol": {"name": "vcr", "size_px": shown_to_people(run).size_px},
             "seed": run.seed + step,
             "design": {
                 "sessions": sessions,

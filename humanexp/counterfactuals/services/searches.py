@@ -22,6 +22,7 @@ from analysis.counterfactuals.score import scores_by_class
 from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search
 from analysis.counterfactuals.specifications import GENERATORS, ORACLES
 from analysis.counterfactuals.summaries import budget_study
+from analysis.native_size import MINIMUM_NATIVE_PX, Enlargement, suggested_enlargement
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User, record
@@ -197,13 +198,23 @@ def _check_described(run: SearchRun, pictures: int, *, is_form: bool) -> None:
     if run.batch < 1 or pictures < 0:
         raise InvalidRequest("A batch holds one picture or more, and the number of pictures is 0 or more.")
     check_specifications(classifier=run.classifier, generator=run.generator, oracle=run.oracle, is_form=is_form)
-    if run.oracle == CROWD and run.size_px not in SIZES_PX:
-        raise InvalidRequest(
-            f"People are shown pictures of {SIZES_PX.start} to {SIZES_PX.stop - 1} px, not {run.size_px}.",
-            fields={"size_px": f"{SIZES_PX.start} to {SIZES_PX.stop - 1} px"},
-        )
+    if run.oracle == CROWD:
+        shown_to_people(run)
     if run.cap_cents is not None and run.oracle != CROWD:
         raise InvalidRequest("Only people cost money: leave the cap out.", fields={"cap_cents": "with crowd: only"})
+
+
+def shown_to_people(run: SearchRun) -> Enlargement:
+    """How people see its pictures: small ones enlarged by a whole factor."""
+    if run.size_px in SIZES_PX:
+        return Enlargement(run.size_px, 1)
+    shown = suggested_enlargement(run.size_px)
+    if shown is None:
+        raise InvalidRequest(
+            f"People are shown pictures of {MINIMUM_NATIVE_PX} to {SIZES_PX.stop - 1} px, not {run.size_px}.",
+            fields={"size_px": f"{MINIMUM_NATIVE_PX} to {SIZES_PX.stop - 1} px"},
+        )
+    return shown
 
 
 def _originals(run: SearchRun, pictures: int) -> list[SourceImage]:
