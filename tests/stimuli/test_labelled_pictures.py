@@ -308,6 +308,16 @@ def test_names_of_shipped_labels_are_taken() -> None:
     assert label_set_named("imagenet1000") == stored
 
 
+def test_two_first_users_of_shipped_labels_get_the_same_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def meanwhile(name: str) -> LabelSpace:
+        monkeypatch.undo()
+        label_set_named(name)
+        return shipped(name)
+
+    monkeypatch.setattr("humanexp.stimuli.services.label_sets.space_named", meanwhile)
+    assert label_set_named("mnist") == LabelSet.objects.get(name="mnist")
+
+
 @pytest.mark.parametrize(
     ("name", "archive", "n"), [("mnist", "mnist/test.zip", 1000), ("cifar10", "cifar10/test.zip", 1000)]
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from analysis.labels.files import default_labels, labels_to_toml, shipped_names
 from analysis.labels.space import LabelSpace
@@ -21,7 +21,13 @@ def label_set_named(name: str, *, by: User | None = None) -> LabelSet | None:
         return None
     space = space_named(name)
     stored = LabelSet.objects.filter(name=name).first()
-    return stored or _create(space, name, by)
+    if stored is not None:
+        return stored
+    try:
+        with transaction.atomic():
+            return _create(space, name, by)
+    except IntegrityError:  # somebody else's first use of these labels was quicker
+        return LabelSet.objects.get(name=name)
 
 
 @transaction.atomic
