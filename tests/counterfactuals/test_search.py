@@ -184,12 +184,17 @@ def test_the_command_searches_and_goes_on(source_set, tmp_path) -> None:
     assert json.loads((tmp_path / "scores.json").read_text())["pooled"]["n"] == 3
     call_command("counterfactuals", **arguments, stdout=said)
     assert SearchRun.objects.get().created_by == ada
+    for option, value in {"generator": "corruption:gaussian_noise", "size_px": 56, "pictures": 4}.items():
+        with pytest.raises(CommandError, match=f"drawn-clean with another --{option.removesuffix('_px')}: give this"):
+            call_command("counterfactuals", **{**arguments, option: value})
     with pytest.raises(CommandError, match="no set of pictures 'none'"):
         call_command("counterfactuals", **{**arguments, "images": "none", "name": "x"})
     with pytest.raises(CommandError, match="budget"):
         call_command("counterfactuals", **{**arguments, "budget": 0, "name": "x"})
     with pytest.raises(CommandError, match="--cap"):
         call_command("counterfactuals", **{**arguments, "oracle": "crowd:", "name": "x"})
+    with pytest.raises(CommandError, match="is no folder: make it first"):
+        call_command("counterfactuals", **{**arguments, "name": "x", "json": tmp_path / "none" / "scores.json"})
     with pytest.raises(CommandError, match="'pixels:' is no generator"):
         call_command("counterfactuals", **{**arguments, "generator": "pixels:", "name": "x"})
 

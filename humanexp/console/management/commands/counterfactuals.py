@@ -6,16 +6,20 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.core.commands import OwnedCommand
+from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors import caveats_of
 from humanexp.counterfactuals.services.rounds import start_round
 from humanexp.counterfactuals.services.searches import create_search, default_model_name, start
+from humanexp.evaluations.specs import from_shelf
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.recruiters.registry import usual_ground
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Population
+
+#: Options that decide what a search finds.
+_DECIDE = ("classifier", "generator", "oracle", "budget", "size_px", "seed", "greyscale", "fgsm")
 
 
 class Command(OwnedCommand):
@@ -46,16 +50,17 @@ class Command(OwnedCommand):
         parser.add_argument("--json", metavar="FILE", type=Path, help="write the scores")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        check_folder(options["json"])
         name = options["name"] or f"{options['images']}-{default_model_name(options['classifier'])}"
         run = SearchRun.objects.filter(name=name).first()
         if run is None:
             run, job = create_search(
                 run=_described(options, name), pictures=options["pictures"], owner=options["owner"]
             )
-        elif run.is_crowd and run.completed_at is None and run.rounds.exists():
-            job = _next_round(run)
         else:
-            job = start(run=run)
+            _check_same(run, options)
+            is_judged = run.is_crowd and run.completed_at is None and run.rounds.exists()
+            job = _next_round(run) if is_judged else start(run=run)
         for caveat in caveats_of(run):
             self.stderr.write(f"Warning: {caveat}")
         runner.finish(job, what="The search", tell=self.stderr.write)
@@ -92,18 +97,33 @@ def _described(options: dict[str, Any], name: str) -> SearchRun:
     if source_set is None:
         known = ", ".join(SourceSet.objects.values_list("name", flat=True)) or "none yet"
         raise CommandError(f"There is no set of pictures {options['images']!r}; there are: {known}.")
-    same = ("classifier", "generator", "oracle", "budget", "size_px", "batch", "seed", "greyscale", "fgsm")
     if options["oracle"] == CROWD and options["cap"] is None and not options["scripted"]:
         raise CommandError("People cost money: say what all rounds may cost together, --cap CENTS.")
     return SearchRun(
         name=name,
         source_set=source_set,
-        **{field: options[field] for field in same},
+        batch=options["batch"],
+        **{field: options[field] for field in _DECIDE},
         device=options["device"],
         answers_per_picture=options["answers"],
         population=(Population.SCRIPTED if options["scripted"] else Population.PEOPLE).value,
         cap_cents=options["cap"],
     )
+
+
+def _check_same(run: SearchRun, options: dict[str, Any]) -> None:
+    """Refuse to take the scores of another search for those of this one."""
+    given = {field: options[field] for field in _DECIDE}
+    given |= {field: from_shelf(given[field]) for field in ("classifier", "generator", "oracle")}
+    differing = [field.removesuffix("_px") for field, value in given.items() if getattr(run, field) != value]
+    if options["images"] != run.source_set.name:
+        differing.insert(0, "images")
+    if options["pictures"] and options["pictures"] != run.counterfactuals.count():
+        differing.append("pictures")
+    if differing:
+        raise CommandError(
+            f"There is already a search named {run} with another --{differing[0]}: give this one a --name of its own."
+        )
 
 
 def _told(value: float | None) -> str:
