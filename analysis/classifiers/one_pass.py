@@ -32,7 +32,7 @@ Group = tuple[PredictionShard, ...]
 
 
 def predict_shards(
-    groups: Iterable[Group], *, threads: int = 1, tick: Callable[[], None] | None = None
+    groups: Iterable[Group], *, threads: int = 1, tick: Callable[[int], None] | None = None
 ) -> Generator[Group, None, None]:
     """Predict groups of shards, and yield each once all its files are written; files that are there are left alone.
 
@@ -47,7 +47,7 @@ def predict_shards(
     threads : int
         That read and decode pictures.
     tick : callable, optional
-        Called after every batch; what it raises ends the work.
+        Called after every batch with the number of its stimuli; what it raises ends the work.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def predict_shards(
                 batch = under_way.pop(0)
                 desk.take(batch, _answers(batch, shown))
                 if tick:
-                    tick()
+                    tick(len(batch.stimuli))
                 yield from desk.finished()
         yield from desk.rest()
 

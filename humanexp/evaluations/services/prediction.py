@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -171,22 +171,20 @@ def _predicted(passes: Sequence[_Pass], total: int, title: str, progress: Progre
             else:
                 yield group
 
-    def tell() -> None:
+    def tell(more: int) -> None:
+        nonlocal done
+        done += more
         progress(min(done, total - 1), total, f"{title}: pictures classified")
 
-    with closing(_finished(passes, total, unfinished(), tell)) as finished:
-        for _group in finished:
-            done = min(total, done + shards.SHARD_STIMULI)
-            tell()
+    _predict(passes, total, unfinished(), tell)
     return parts
 
 
-def _finished(
-    passes: Sequence[_Pass], total: int, groups: Iterator[Group], tell: Callable[[], None]
-) -> Generator[object, None, None]:
-    """Groups as they are predicted: in this process, unless there are many and the networks compute on the processor.
+def _predict(passes: Sequence[_Pass], total: int, groups: Iterator[Group], tell: Callable[[int], None]) -> None:
+    """Predict groups: in this process, unless there are many and the networks compute on the processor.
 
-    Linear algebra takes one thread in either case: with two, sums are rounded in another order.
+    `tell` is given how many stimuli more have been looked at. Linear algebra takes one thread in either case: with two,
+    sums are rounded in another order.
     """
     device = passes[0].asked.device
     reads_pictures = any(isinstance(one.classifier, Classifier) for one in passes)
@@ -195,11 +193,15 @@ def _finished(
     setting = setting_for(wanted, device)
     if setting == "serial":
         threads = available_cores() if is_accelerator(device) else min(_READERS, available_cores())
-        with threadpool_limits(1, user_api="blas"):
-            yield from predict_shards(groups, threads=threads, tick=tell)
+        with threadpool_limits(1, user_api="blas"), closing(predict_shards(groups, threads=threads, tick=tell)) as made:
+            for _group in made:
+                pass
         return
-    with executor(setting) as pool, closing(run_in_order_of_completion(pool, predict_group, groups, tick=tell)) as done:
-        yield from done
+    with executor(setting) as pool:
+        done = run_in_order_of_completion(pool, predict_group, groups, tick=lambda: tell(0))
+        with closing(done):
+            for _files in done:
+                tell(shards.SHARD_STIMULI)
 
 
 def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | RecordedPredictions, asked: Asked) -> None:

@@ -108,8 +108,10 @@ def test_each_file_is_read_once_for_all_networks_and_each_answers_as_alone(tmp_p
 
     groups = [group("all", stimuli[:100]), group("all", stimuli[100:])]
     opened.folder = str(pictures)
-    done = list(predict_shards(iter(groups), threads=3))
+    looked_at: list[int] = []
+    done = list(predict_shards(iter(groups), threads=3, tick=looked_at.append))
     opened.folder = ""
+    assert looked_at == [64, 36, 50], "progress does not wait for the end of a shard"
     assert done == groups
     assert sorted(opened.paths) == sorted(one.file for one in stimuli), "each file once, whatever the networks"
     opened.paths.clear()
