@@ -20,6 +20,7 @@ from analysis.classifiers.decision import read_labels
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import ClassifierUnavailable, InvalidInput
 from analysis.labels.imagenet import class_ids
+from analysis.labels.space import LabelSpace
 
 #: Quantised networks round their probabilities.
 _ROUNDING = 0.02
@@ -49,8 +50,10 @@ class Description:
         return json.dumps(fields, indent=1) + "\n"
 
 
-def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
+def read_beside(path: Path, *, how_to_make: str, space: LabelSpace | None = None) -> tuple[Description, bytes]:
     """Description of the network in ``path``, and its bytes, with the labels of the mapping file that it names.
+
+    The mapping file names labels of ``space``, by default the product's.
 
     Raises
     ------
@@ -78,7 +81,7 @@ def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
         inputs = Preprocessing(int(fields["input_px"]), mean, std)
     except (TypeError, ValueError, InvalidInput) as error:
         raise ClassifierUnavailable(f"{beside}: input_px, mean or std cannot be used: {error}") from error
-    labels = _labels(fields["labels"], beside)
+    labels = _labels(fields["labels"], beside, space)
     if _is_mapping_file(fields["labels"]):
         content += "\x00".join(labels).encode()
     return Description(str(fields.get("name", "")) or path.stem, labels, inputs, fields["outputs"]), content
@@ -152,8 +155,8 @@ def inputs_beside(path: Path, usual: Preprocessing) -> Preprocessing:
         raise ClassifierUnavailable(f"{beside}: input_px, mean or std cannot be used: {error}") from error
 
 
-def labels_beside(path: Path) -> tuple[str, ...] | None:
-    """Labels that a JSON file beside a file of weights names; None where it names none.
+def labels_beside(path: Path, space: LabelSpace | None = None) -> tuple[str, ...] | None:
+    """Labels that a JSON file beside a file of weights names; None where it names none, or there is no such file.
 
     Raises
     ------
@@ -162,7 +165,7 @@ def labels_beside(path: Path) -> tuple[str, ...] | None:
     """
     beside = path.with_suffix(".json")
     fields = _parsed(beside.read_bytes(), beside) if beside.is_file() else {}
-    return _labels(fields["labels"], beside) if "labels" in fields else None
+    return _labels(fields["labels"], beside, space) if "labels" in fields else None
 
 
 def weights_beside(path: Path) -> str:
@@ -187,11 +190,11 @@ def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
     return fields
 
 
-def _labels(labels: object, path: Path) -> tuple[str, ...]:
+def _labels(labels: object, path: Path, space: LabelSpace | None) -> tuple[str, ...]:
     if labels == "imagenet":
         return class_ids()
     if isinstance(labels, str) and _is_mapping_file(labels):
-        return read_labels(path.parent / labels)
+        return read_labels(path.parent / labels, space)
     if isinstance(labels, list) and len(labels) >= 2 and all(isinstance(label, str) for label in labels):
         return tuple(labels)
     raise ClassifierUnavailable(

@@ -16,18 +16,23 @@ from analysis.classifiers.description import Description, check_outputs, probing
 from analysis.classifiers.networks import TorchNetwork, check_device
 from analysis.errors import ClassifierUnavailable
 from analysis.examples import located
+from analysis.labels.space import LabelSpace
 
 #: Entries of an archive that torch.export would unpickle without asking what they are.
 _CODE = ("custom_obj_", "opaque_obj_")
 
 
-def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None = None) -> TorchNetwork:
+def load(
+    reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None = None, space: LabelSpace | None = None
+) -> TorchNetwork:
     """Load a program and its description.
 
     Parameters
     ----------
     labels : tuple of str, optional
         Instead of those of the description.
+    space : LabelSpace, optional
+        Labels that a mapping file beside it names; by default the product's.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     path = located(Path(reference))
     if path.suffix != ".pt2":
         raise ClassifierUnavailable(f"{path}: a torch.export program is a .pt2 file.")
-    described, content = read_beside(path, how_to_make="Save the network with torch.export.save")
+    described, content = read_beside(path, how_to_make="Save the network with torch.export.save", space=space)
     check_device(device)
 
     import torch

@@ -56,13 +56,20 @@ Network = TorchNetwork | OnnxNetwork
 
 
 def _from_file(load: Callable[..., Network]) -> Loader:
-    return lambda reference, options: _as_asked(load(reference, device=options.device, labels=options.labels), options)
+    return lambda reference, options: _as_asked(
+        load(reference, device=options.device, labels=options.labels, space=options.space), options
+    )
 
 
 def _from_library(load: Callable[..., Network]) -> Loader:
     return lambda reference, options: _as_asked(
         load(reference, device=options.device, labels=options.labels, allow_download=options.allow_download), options
     )
+
+
+def _in_space(load: Callable[..., Network]) -> Loader:
+    """Of a library, and asked or described in the labels of the pictures."""
+    return lambda reference, options: _from_library(partial(load, space=options.space))(reference, options)
 
 
 def _as_asked(network: Network, options: LoadOptions) -> Network:
@@ -79,10 +86,10 @@ def _as_asked(network: Network, options: LoadOptions) -> Network:
 #: A new scheme is one function and one line here.
 SCHEMES: Mapping[str, Loader] = {
     "lite": _from_library(load_lite),
-    "torchvision": _from_library(published.load_torchvision),
-    "timm": _from_library(published.load_timm),
+    "torchvision": _in_space(published.load_torchvision),
+    "timm": _in_space(published.load_timm),
     "hf": _from_library(huggingface.load),
-    "open_clip": lambda reference, options: _from_library(partial(clip.load, space=options.space))(reference, options),
+    "open_clip": _in_space(clip.load),
     "export": _from_file(exported.load),
     "onnx": _from_file(onnx_network.load),
     "python": lambda reference, options: load(reference, device=options.device, allow_code=options.allow_code),

@@ -26,6 +26,7 @@ from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.classifiers.weights import load_weights
 from analysis.errors import ClassifierUnavailable
 from analysis.labels.imagenet import class_ids
+from analysis.labels.space import LabelSpace
 
 #: Kind of message in a field of a message, as far as it leads to tensors (onnx.proto3).
 _FIELDS: Mapping[str, Mapping[int, str]] = {
@@ -201,7 +202,9 @@ class OnnxNetwork:
         return np.concatenate(parts)
 
 
-def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None = None) -> OnnxNetwork:
+def load(
+    reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None = None, space: LabelSpace | None = None
+) -> OnnxNetwork:
     """Load a network and its description.
 
     Raises
@@ -212,7 +215,7 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     path = Path(reference)
     if path.suffix != ".onnx":
         raise ClassifierUnavailable(f"{path}: an ONNX network is a .onnx file.")
-    described, content = read_beside(path, how_to_make="Export the network with torch.onnx.export")
+    described, content = read_beside(path, how_to_make="Export the network with torch.onnx.export", space=space)
     digest = digest_of(path, content)
     session = _session(path, device)
     (batch, channels, *sides), kind = session.get_inputs()[0].shape or [None], session.get_inputs()[0].type

@@ -24,13 +24,19 @@ from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.weights import INSTALL, import_torchvision, load_weights, untrained
 from analysis.errors import ClassifierUnavailable
 from analysis.labels.imagenet import class_ids
+from analysis.labels.space import LabelSpace
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
 
 def load_torchvision(
-    reference: str, *, device: str = "cpu", allow_download: bool = False, labels: tuple[str, ...] | None = None
+    reference: str,
+    *,
+    device: str = "cpu",
+    allow_download: bool = False,
+    labels: tuple[str, ...] | None = None,
+    space: LabelSpace | None = None,
 ) -> TorchNetwork:
     """Load a classification network of torchvision.
 
@@ -45,7 +51,7 @@ def load_torchvision(
     if name not in models.list_models(module=models):
         raise ClassifierUnavailable(f"torchvision has no classification network {name!r}.")
     spec = f"torchvision:{reference}"
-    labels = labels or (labels_beside(Path(wanted)) if Path(wanted).is_file() else None)
+    labels = labels or (labels_beside(Path(wanted), space) if Path(wanted).is_file() else None)
     inputs = Preprocessing(_published_px(models, name), IMAGENET_MEAN, IMAGENET_STD)
     if wanted == "random" or Path(wanted).is_file():
         # GoogLeNet and Inception have helpers for training that published weights lack too.
@@ -72,7 +78,12 @@ def load_torchvision(
 
 
 def load_timm(
-    reference: str, *, device: str = "cpu", allow_download: bool = False, labels: tuple[str, ...] | None = None
+    reference: str,
+    *,
+    device: str = "cpu",
+    allow_download: bool = False,
+    labels: tuple[str, ...] | None = None,
+    space: LabelSpace | None = None,
 ) -> TorchNetwork:
     """Load a classification network of timm.
 
@@ -91,7 +102,7 @@ def load_timm(
     if not timm.is_model(name):
         raise ClassifierUnavailable(f"timm has no network {name!r}; timm.list_models() names them.")
     spec = f"timm:{reference}"
-    labels = labels or (labels_beside(Path(wanted)) if Path(wanted).is_file() else None)
+    labels = labels or (labels_beside(Path(wanted), space) if Path(wanted).is_file() else None)
     if wanted and wanted != "random" and not Path(wanted).is_file():
         raise ClassifierUnavailable(f"{spec}: there is no file {wanted}. Give a file of weights, or random.")
     if wanted:

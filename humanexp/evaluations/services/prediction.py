@@ -240,7 +240,8 @@ def rate_originals(
     check_ratings_open(source_set)
     file_store.bring(SHELF)
     bring_originals(source_set)
-    classifiers = [_load(spec, allow_code=allow_code, device=device) for spec in specs]
+    space = source_set.space
+    classifiers = [_load(spec, space, allow_code=allow_code, device=device) for spec in specs]
     # Pictures are shown to classifiers as to people, in the size of the usual protocol.
     shown = enlargement_of(source_set) or Enlargement(USUAL_PX, 1)
     total = source_set.images.count()
@@ -252,7 +253,7 @@ def rate_originals(
         def told(count: int, before: int = done) -> None:
             progress(before + count, total, "pictures classified")
 
-        parts.append(_rated_part(classifiers, images, source_set.space, shown, folder, told))
+        parts.append(_rated_part(classifiers, images, space, shown, folder, told))
         done += len(images)
     store_ratings(source_set=source_set, classifiers=specs, ratings=_ratings(parts))
     report = _report(source_set, specs, parts)
@@ -260,8 +261,8 @@ def rate_originals(
     return report
 
 
-def _load(spec: str, *, allow_code: bool, device: str) -> Classifier:
-    loaded = load_classifier(spec, allow_code=allow_code, device=device)
+def _load(spec: str, space: LabelSpace, *, allow_code: bool, device: str) -> Classifier:
+    loaded = load_classifier(spec, allow_code=allow_code, device=device, space=space)
     if not isinstance(loaded, Classifier):
         raise ClassifierUnavailable(f"{spec} holds answers to stimuli, and none to originals: give a network.")
     return loaded

@@ -16,6 +16,7 @@ from analysis.errors import InvalidInput, TableRefused
 from analysis.labels.files import default_labels
 from analysis.labels.imagenet import class_ids
 from analysis.labels.mapping import Answering
+from analysis.labels.space import Label, LabelSpace
 from tests.analysis.classifiers import small_networks as small
 
 
@@ -32,6 +33,20 @@ def test_own_labels_are_mapped_by_a_file(tmp_path: Path) -> None:
     assert beside.labels == given.labels
     assert beside.labels[:2] == ("plush bear (no category)", "bear")
     rehearse(beside, 32)
+
+
+@pytest.mark.parametrize("scheme", ["export", "onnx"])
+def test_a_mapping_file_beside_a_network_names_the_labels_of_the_pictures(scheme: str, tmp_path: Path) -> None:
+    space = LabelSpace(name="shades", labels=(Label(id="dark"), Label(id="light")))
+    small.mapping_file(tmp_path, [("black", "dark"), ("white", "light"), ("red", "")])
+    if scheme == "export":
+        path = small.export_file(tmp_path / "net.pt2", small.small_module(3), labels="labels.csv")
+    else:
+        path = small.onnx_file(tmp_path / "net.onnx", n_labels=3, labels="labels.csv")
+    network = load_classifier(f"{scheme}:{path}", space=space)
+    assert network.labels[:2] == ("dark", "light")
+    with pytest.raises(TableRefused, match="'dark' is not one of"):
+        load_classifier(f"{scheme}:{path}")
 
 
 @pytest.mark.parametrize(
