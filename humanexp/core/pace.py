@@ -14,17 +14,24 @@ class RecentRate:
     def __init__(self) -> None:
         self._rate: float | None = None
         self._before: tuple[float, int] | None = None
+        self._latest_steps = 0
 
     def after(self, done: int, at_s: float) -> float | None:
-        """Rate once `done` steps are done at a time in seconds; None before the first step was seen to be made."""
-        if self._before is not None and at_s > self._before[0]:
-            elapsed_s = at_s - self._before[0]
-            latest = max(0, done - self._before[1]) / elapsed_s
-            if self._rate is None:
-                self._rate = latest or None
-            else:
-                self._rate += (1 - math.exp(-elapsed_s / MEMORY_S)) * (latest - self._rate)
-        self._before = (at_s, done)
+        """Rate once `done` steps are done at a time in seconds; None before the first step was seen to be made.
+
+        Where many steps end at once, the rate holds until the next as many are overdue.
+        """
+        since_s, before = self._before or (at_s, done)
+        elapsed_s, steps = at_s - since_s, done - before
+        if steps > 0 and elapsed_s > 0:
+            latest = steps / elapsed_s
+            weight = 1.0 if self._rate is None else 1 - math.exp(-elapsed_s / MEMORY_S)
+            self._rate = (self._rate or 0.0) + weight * (latest - (self._rate or 0.0))
+            self._before, self._latest_steps = (at_s, done), steps
+        elif self._rate is None or steps < 0:
+            self._before = (at_s, done)
+        elif elapsed_s > 0:
+            return min(self._rate, self._latest_steps / elapsed_s)
         return self._rate
 
 

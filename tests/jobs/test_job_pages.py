@@ -53,6 +53,14 @@ def test_what_was_found_done_is_soon_forgotten_in_the_pace() -> None:
     assert pace is not None and pace.remaining_s == pytest.approx(10, rel=0.1)
 
 
+def test_steps_that_end_together_keep_their_pace_until_the_next_are_overdue() -> None:
+    rate = RecentRate()
+    assert [rate.after(0, 0.0), rate.after(500, 100.0)] == [None, 5.0]
+    assert [rate.after(500, second) for second in (110.0, 150.0, 200.0)] == [5.0, 5.0, 5.0]
+    assert rate.after(500, 300.0) == 2.5
+    assert rate.after(1000, 300.0) == pytest.approx(2.5, rel=0.01)
+
+
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.DONE, JobState.FAILED, JobState.CANCELLED])
 def test_a_job_that_does_not_run_has_no_pace(state: str) -> None:
     assert pace_of(Job(state=state, started_at=clock.now(), done=3, total=9), now=clock.now()) is None
