@@ -74,7 +74,9 @@ class LabelMapping:
         (109 of dog, 1 of knife); the 2018 tables also hold sums.
     decide : {"among", "open"}
         "among": the label with the highest score. "open": outputs that stand for no label compete as well, each with
-        its own probability; where one of them wins, the answer is `OUTSIDE`, which is wrong.
+        its own probability; where one of them wins, the answer is `OUTSIDE`, which is wrong. A mean over a hundred
+        classes would lose to any one output: by the rule "mean", outputs compete singly, and the label with the highest
+        mean is answered where one that stands for a label wins.
 
     Raises
     ------
@@ -143,9 +145,12 @@ class LabelMapping:
         return len(self.space)
 
     @cached_property
+    def _mapped(self) -> list[int]:
+        return sorted({column for found in self.columns for column in found})
+
+    @cached_property
     def _unmapped(self) -> list[int]:
-        mapped = {column for found in self.columns for column in found}
-        return [column for column in range(len(self.outputs)) if column not in mapped]
+        return sorted(set(range(len(self.outputs))) - set(self._mapped))
 
     def scores(self, probabilities: NDArray[Any]) -> NDArray[np.float64]:
         """One score a label.
@@ -180,8 +185,10 @@ class LabelMapping:
         highest, total = scores.max(axis=1), scores.sum(axis=1)
         responses = np.array(self.space.ids)[best]
         if self.decide == "open" and self._unmapped:
-            others = np.asarray(probabilities, dtype=np.float64)[:, self._unmapped]
-            is_outside = others.max(axis=1) > highest
+            values = np.asarray(probabilities, dtype=np.float64)
+            others = values[:, self._unmapped]
+            rivals = values[:, self._mapped].max(axis=1) if self.rule == "mean" else highest
+            is_outside = others.max(axis=1) > rivals
             responses = np.where(is_outside, OUTSIDE, responses)
             highest, total = np.where(is_outside, others.max(axis=1), highest), total + others.sum(axis=1)
         confidence = np.divide(highest, total, out=np.full(len(scores), self.space.chance), where=total > 0)
