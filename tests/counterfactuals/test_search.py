@@ -180,8 +180,9 @@ def test_the_command_searches_and_goes_on(source_set, tmp_path) -> None:
     }  # fmt: skip
     said = StringIO()
     call_command("counterfactuals", **arguments, stdout=said)
-    assert "drawn-clean: 3 pictures" in said.getvalue() and "OOR" in said.getvalue()
-    assert json.loads((tmp_path / "scores.json").read_text())["pooled"]["n"] == 3
+    pooled = json.loads((tmp_path / "scores.json").read_text())["pooled"]
+    assert "drawn-clean: 3 pictures" in said.getvalue() and pooled["n"] == 3
+    assert f"OOR {pooled['oor']:.3f}, over validated pictures {pooled['oor_validated']:.3f}" in said.getvalue()
     call_command("counterfactuals", **arguments, stdout=said)
     assert SearchRun.objects.get().created_by == ada
     for option, value in {"generator": "corruption:gaussian_noise", "size_px": 56, "pictures": 4}.items():

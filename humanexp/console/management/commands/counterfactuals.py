@@ -80,7 +80,8 @@ class Command(OwnedCommand):
             )
         self.stdout.write(
             f"{run.name}: {pooled['n']} pictures, {pooled['n_valid']} validated; SA {_told(pooled['sa'])}, "
-            f"VR {_told(pooled['vr'])}, CA {_told(pooled['ca'])}, OOR {_told(pooled['oor'])}"
+            f"VR {_told(pooled['vr'])}, CA {_told(pooled['ca'])}, OOR {_told(pooled['oor'])}, over validated pictures "
+            f"{_told(pooled['oor_validated'])}"
         )
 
 
