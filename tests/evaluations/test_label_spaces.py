@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
 from pathlib import Path
 
@@ -128,11 +129,28 @@ def test_an_answer_among_the_accepted_labels_is_right(shades: StimulusSet) -> No
     assert run.accuracy_clean == pytest.approx(before.query("corruption == 'none'")["correct"].mean() + 1 / 24)
 
 
-def test_the_command_takes_the_decision(shades: StimulusSet) -> None:
+def pairs(edges: list[float]) -> tuple[list[float], list[float]]:
+    return edges[:-1], edges[1:]
+
+
+def test_the_command_takes_the_decision_and_counts_over_visual_change(shades: StimulusSet, tmp_path: Path) -> None:
     out = StringIO()
-    call_command("evaluate", "--stimuli", "shades", "--classifier", THOUSAND, "--decide", "open", stdout=out)
+    asked = ("evaluate", "--stimuli", "shades", "--classifier", THOUSAND, "--decide", "open")
+    call_command(*asked, "--json", str(tmp_path / "shares.json"), stdout=out)
     run = shades.evaluations.get()
     assert run.decide == "open" and f"{run.count} predictions" in out.getvalue()
+    rows = selectors.read_predictions(run).query("corruption == 'gaussian_noise'")
+    written = json.loads((tmp_path / "shares.json").read_text())
+    (counted,) = written["shares"]
+    assert counted["network"] == run.name and sum(counted["n"]) == len(rows) == 10
+    for low, high, n, right in zip(*pairs(written["edges"]), counted["n"], counted["n_right"], strict=True):
+        own = rows[(rows["visual_change"] >= low) & (rows["visual_change"] < high)]
+        assert (n, right) == (len(own), own["correct"].sum())
+    first = f"{counted['n_right'][0] / counted['n'][0]:.2f}"
+    assert f"gaussian_noise  {run.name}  {first} " in out.getvalue()
+    assert f"all {rows['correct'].mean():.3f}" in out.getvalue()
+    with pytest.raises(CommandError, match="is no folder"):
+        call_command("evaluate", "--stimuli", "shades", "--classifier", THOUSAND, "--json", str(tmp_path / "no" / "x"))
     with pytest.raises(CommandError, match="decide"):
         call_command("evaluate", "--stimuli", "shades", "--classifier", THOUSAND, "--decide", "all")
 

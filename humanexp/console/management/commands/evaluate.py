@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +11,14 @@ from django.core.management.base import CommandError, CommandParser
 from analysis.classifiers.networks import PRECISIONS
 from analysis.errors import InvalidInput
 from analysis.observers.questions import WORDINGS, AskPlan
-from humanexp.core.commands import OwnedCommand
+from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.evaluations import selectors
 from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.observers import Decoding, is_asked
 from humanexp.evaluations.services.asked_observers import ask
 from humanexp.evaluations.services.evaluations import How, evaluate, evaluate_together
+from humanexp.evaluations.shares import EDGES, document, shares_of
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.selectors import study_by_slug
@@ -65,6 +69,9 @@ class Command(OwnedCommand):
             help="CSV of a network's own labels: label,category, one row an output",
         )
         parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
+        parser.add_argument(
+            "--json", metavar="FILE", type=Path, help="write how many stimuli of each function are named right over Δv"
+        )
 
         words = parser.add_argument_group(
             "models that are asked in words (--classifier openai:URL#MODEL or vlm:FOLDER)"
@@ -84,6 +91,9 @@ class Command(OwnedCommand):
         words.add_argument("--price-out", type=float, default=0.0, help="of a million tokens of replies")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        check_folder(options["json"])
+        if options["json"] and not _stimulus_set(options).corruptions:
+            raise CommandError(f"{_stimulus_set(options)} holds no function to count over: leave --json out.")
         # call_command gives one as it stands
         given = options["classifier"]
         specs = [given] if isinstance(given, str) else given
@@ -111,6 +121,21 @@ class Command(OwnedCommand):
         for run in runs:
             run.refresh_from_db()
             self.stdout.write(f"{run.name}: {run.count} predictions{_right(run)}")
+        self._tell_shares(runs, options["json"])
+
+    def _tell_shares(self, runs: Sequence[EvaluationRun], target: Path | None) -> None:
+        """What networks name right over visual change, functions one below the other."""
+        found = shares_of(runs)
+        if not found:
+            return
+        stretches = ", ".join(f"{low:g} to {high:g}" for low, high in pairwise(EDGES))
+        self.stdout.write(f"Right where Δv is {stretches}:")
+        width = max(len(one.corruption) for one in found)
+        longest = max(len(one.network) for one in found)
+        for one in found:
+            self.stdout.write(f"  {one.corruption:{width}}  {one.network:{longest}}  {one.words}")
+        if target is not None:
+            target.write_text(json.dumps(document(runs, found), indent=1) + "\n", encoding="utf-8")
 
     def _ask(self, options: dict[str, Any]) -> None:
         try:
@@ -140,6 +165,7 @@ class Command(OwnedCommand):
         run.refresh_from_db()
         found = run.asking["summary"]
         self.stdout.write(f"{run.name}: {run.count} stimuli{_right(run)}")
+        self._tell_shares([run], options["json"])
         kinds = ", ".join(f"{count} {kind}" for kind, count in found["kinds"].items())
         calls = "" if run.asking["is_scored"] else f"; {run.asking['calls']} calls"
         self.stdout.write(f"{found['asked']} questions: {kinds}{calls}")
