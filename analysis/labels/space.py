@@ -70,6 +70,12 @@ class Label:
             self.id,
         )
 
+    @property
+    def further_word(self) -> str:
+        """The word in English, for display beside the id; empty where it says no more, as "Cat" beside "cat"."""
+        word = self.word()
+        return "" if word.casefold() == self.id else word
+
     def readings(self) -> set[str]:
         """Everything that an answer in words may say to mean this label, in lower case."""
         written = [*self.words.values(), *(word for words in self.synonyms.values() for word in words)]

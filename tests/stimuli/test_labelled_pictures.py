@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -22,6 +24,7 @@ from analysis.labels.files import default_labels, shipped
 from analysis.labels.imagenet import class_ids
 from analysis.labels.space import Label, LabelSpace
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
+from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import LabelSet, SourceImage, SourceSet
 from humanexp.stimuli.services.imports import import_images, preview_import
@@ -215,7 +218,7 @@ def test_a_command_shows_what_it_would_import(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_report_of_many_labels_counts_them_and_says_for_which_studies_they_are_too_many(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], client: Client
 ) -> None:
     folder = colours(tmp_path / "pictures", *class_ids()[:40])
     Image.fromarray(np.full((40, 40, 3), np.arange(40)[:, None], np.uint8)).save(folder / class_ids()[0] / "two.png")
@@ -226,6 +229,9 @@ def test_a_report_of_many_labels_counts_them_and_says_for_which_studies_they_are
     said = capsys.readouterr().out
     assert "classes: 41 pictures imported (of 40 labels, 1 to 2 each)" in said
     assert said.count("no. People choose among 2 to 30 labels, and these pictures have 1,000.") == 2
+    client.force_login(User.objects.create_user("ada"))
+    page = client.get(reverse("stimuli:source_set", args=["classes"])).content.decode()
+    assert '<span class="cap">tench</span>' in page
 
 
 def table_of(folder: Path, text: str) -> Path:

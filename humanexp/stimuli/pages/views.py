@@ -139,7 +139,12 @@ def _source_context(request: HttpRequest, found: SourceSet, form: NotesForm | No
         "n_agreed": sum(row.n_agreed for row in categories),
         "rated": rated,
         "categories": [
-            {"row": row, "is_thin": 2 * row.n < n_images / len(categories), "is_missing": row.n == 0}
+            {
+                "row": row,
+                "word": found.space[row.category].further_word,
+                "is_thin": 2 * row.n < n_images / len(categories),
+                "is_missing": row.n == 0,
+            }
             for row in categories
         ],
         "answers": answers,

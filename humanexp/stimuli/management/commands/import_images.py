@@ -99,8 +99,8 @@ class Command(OwnedCommand):
 
 def _with_word(label: str, space: LabelSpace) -> str:
     """An id with its word, unless the word says no more."""
-    word = space[label].word()
-    return label if word.casefold() == label.casefold() else f"{label}, {word}"
+    word = space[label].further_word
+    return f"{label}, {word}" if word else label
 
 
 def _by_label(counts: dict[str, int]) -> str:
