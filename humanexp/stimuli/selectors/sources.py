@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,6 +96,14 @@ def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
     space = source_set.space
     shown = space.ids if len(space) <= MOST_FOR_PEOPLE else [label for label in space.ids if label in rows]
     return [rows.get(label) or CategoryCount(label, 0, 0, None) for label in shown]
+
+
+def counts_by_label(counts: Mapping[str, int]) -> str:
+    """How many pictures each label has, in words; of many labels, from the fewest to the most."""
+    if len(counts) <= MOST_FOR_PEOPLE:
+        return ", ".join(f"{label} {count}" for label, count in counts.items())
+    fewest, most = min(counts.values()), max(counts.values())
+    return f"of {len(counts):,} labels, {fewest:,} {'' if fewest == most else f'to {most:,} '}each"
 
 
 def pictures_of(source_set: SourceSet, *, category: str = "", agreement: str = "") -> QuerySet[SourceImage]:

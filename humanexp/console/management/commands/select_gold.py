@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from humanexp.core.commands import ProgressLine, RefusableCommand
 from humanexp.evaluations.services.prediction import rate_originals
 from humanexp.evaluations.specs import checked_specs
-from humanexp.stimuli.selectors.sources import source_set_by_name
+from humanexp.stimuli.selectors.sources import counts_by_label, source_set_by_name
 
 
 class Command(RefusableCommand):
@@ -35,7 +35,7 @@ class Command(RefusableCommand):
             report = rate_originals(source_set, specs, line, allow_code=True, device=options["device"])
         for spec, accuracy in report.accuracies.items():
             self.stdout.write(f"{spec}: {accuracy:.3f} of the clean pictures named right")
-        by_category = ", ".join(f"{name} {report.n_agreed_by_category.get(name, 0)}" for name in source_set.space.ids)
+        by_label = counts_by_label({label: report.n_agreed_by_category.get(label, 0) for label in source_set.space.ids})
         self.stdout.write(
-            f"{source_set}: {report.n_agreed} of {report.n_images} pictures named right by all ({by_category})"
+            f"{source_set}: {report.n_agreed} of {report.n_images} pictures named right by all ({by_label})"
         )

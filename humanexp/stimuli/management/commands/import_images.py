@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from analysis.labels.space import MOST_FOR_PEOPLE, LabelSpace
+from analysis.labels.space import LabelSpace
 from humanexp.core.commands import OwnedCommand, ProgressLine
 from humanexp.stimuli.selectors.labels import space_named
-from humanexp.stimuli.selectors.sources import answers_for
+from humanexp.stimuli.selectors.sources import answers_for, counts_by_label
 from humanexp.stimuli.services.imports import import_images, preview_import
 from humanexp.stimuli.services.sources import ImportOrder, ImportReport
 from humanexp.stimuli.sources import FoundFiles, PictureSource, StorageSource
@@ -77,7 +77,7 @@ class Command(OwnedCommand):
 
     def _tell(self, report: ImportReport) -> None:
         self.stdout.write(
-            f"{report.source_set.name}: {report.n_images} pictures imported ({_by_label(report.per_category)})"
+            f"{report.source_set.name}: {report.n_images} pictures imported ({counts_by_label(report.per_category)})"
         )
         self.stdout.write("Is it enough for a study?")
         for answer in answers_for(report.n_images, len(report.source_set.space)):
@@ -101,14 +101,6 @@ def _with_word(label: str, space: LabelSpace) -> str:
     """An id with its word, unless the word says no more."""
     word = space[label].further_word
     return f"{label}, {word}" if word else label
-
-
-def _by_label(counts: dict[str, int]) -> str:
-    """How many pictures each label has; of many labels, from the fewest to the most."""
-    if len(counts) <= MOST_FOR_PEOPLE:
-        return ", ".join(f"{label} {count}" for label, count in counts.items())
-    fewest, most = min(counts.values()), max(counts.values())
-    return f"of {len(counts):,} labels, {fewest:,} {'' if fewest == most else f'to {most:,} '}each"
 
 
 def _source(options: dict[str, Any]) -> Path | PictureSource:
