@@ -7,6 +7,7 @@ from pathlib import Path
 from django.apps import apps
 from django.core.management import get_commands
 
+from analysis.labels.files import shipped
 from humanexp.jobs.registry import handlers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,3 +68,21 @@ def test_no_module_has_a_banned_name() -> None:
 
 def test_the_account_model_is_ours_from_the_first_migration() -> None:
     assert apps.get_model("core.User")._meta.app_label == "core"
+
+
+#: The drawn example pictures show these things, and translated texts are about them, for studies that have them.
+_OF_THE_SIXTEEN = {"analysis/examples/drawings.py", "humanexp/studies/tasks.py"}
+
+
+def test_no_module_holds_the_sixteen_categories() -> None:
+    """A study's labels are a value: nothing outside `analysis.labels` knows those of the 16, or loads them by name."""
+    ids = frozenset(shipped("entry16").ids)
+    holding = set()
+    for path in (*SOURCES, *sorted((ROOT / "analysis").rglob("*.py"))):
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith("analysis/labels/"):
+            continue
+        texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        if "entry16" in texts or len(ids & {text for text in texts if isinstance(text, str)}) > 1:
+            holding.add(name)
+    assert holding == _OF_THE_SIXTEEN
