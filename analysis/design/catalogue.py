@@ -66,6 +66,10 @@ class Catalogue:
         Pictures of sentinels of persons, sorted by name; cue conflicts are originals of their own, in no other map.
     space : LabelSpace
         Labels of the pictures.
+    accepted_of : mapping
+        Labels that are right by original, where there are several; without an entry its category alone.
+    competing_of : mapping
+        What else an original could be taken for, where that is known.
     """
 
     category_of: Mapping[str, str]
@@ -74,6 +78,8 @@ class Catalogue:
     held_plain: tuple[StimulusRow, ...] = ()
     person_sentinels: tuple[StimulusRow, ...] = ()
     space: LabelSpace = field(default_factory=default_labels)
+    accepted_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    competing_of: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_rows(
@@ -92,7 +98,8 @@ class Catalogue:
         originals : mapping
             Category by original.
         stimuli : iterable of mappings
-            With the columns stimulus, original, category, corruption, visual_change (``tables.stimuli.STIMULI``).
+            With the columns stimulus, original, category, corruption, visual_change (``tables.stimuli.STIMULI``), and
+            maybe accepted and competing: labels that are right, and one that competes.
         plain : collection of str
             Functions whose stimuli are held for practice and plain comparisons.
         person_families : collection of str
@@ -107,6 +114,8 @@ class Catalogue:
         """
         clean: dict[str, StimulusRow] = {}
         corrupted, held_plain, sentinels = [], [], []
+        accepted: dict[str, tuple[str, ...]] = {}
+        competing: dict[str, str] = {}
         for columns in stimuli:
             row = StimulusRow(
                 str(columns["stimulus"]),
@@ -115,6 +124,10 @@ class Catalogue:
                 str(columns["corruption"]),
                 float(columns["visual_change"]),
             )
+            if columns.get("accepted"):
+                accepted[row.original] = tuple(map(str, columns["accepted"]))
+            if columns.get("competing"):
+                competing[row.original] = str(columns["competing"])
             if row.corruption in person_families:
                 sentinels.append(row)
                 continue
@@ -144,7 +157,18 @@ class Catalogue:
             held_plain=tuple(sorted(held_plain)),
             person_sentinels=tuple(sorted(sentinels)),
             space=space or default_labels(),
+            accepted_of=accepted,
+            competing_of=competing,
         )
+
+    def target_of(self, original: str) -> str:
+        """The right label that a trial of this original offers: its category, where that is right."""
+        category, accepted = self.category_of[original], self.accepted_of.get(original, ())
+        return category if category in accepted or not accepted else accepted[0]
+
+    def right_for(self, original: str) -> frozenset[str]:
+        """Every label that is right for this original."""
+        return frozenset(self.accepted_of.get(original, ())) or frozenset({self.category_of[original]})
 
     def group_of(self, original: str) -> str:
         """Group of an original's label in the partition for negative sentinels; empty without one."""

@@ -156,10 +156,11 @@ def plan_validation(
 
     Notes
     -----
-    ImageNet-D, supplement; SCIENCE: positive sentinels are asked about with their own category, negative ones with a
-    category of another group, second showings repeat new pictures of the same session. Which: light
-    ones, where the session has enough, because an honest person may change a guess.
+    ImageNet-D, supplement; SCIENCE: positive sentinels are asked about with their own label, negative ones with one
+    that they surely lack (`ValidationDesign.absent`), second showings repeat new pictures of the same session. Which:
+    light ones, where the session has enough, because an honest person may change a guess.
     """
+    _check_absence(design, catalogue.space)
     packets = config.sessions // design.answers_per_picture
     if not packets:
         raise DesignRefused(
@@ -240,22 +241,48 @@ def _candidates(catalogue: Catalogue, pool: Sequence[str], design: ValidationDes
 
 
 class _WantedRota:
-    """Labels of the other groups in turn, or others where there are no groups; each is wanted equally often."""
+    """Labels that a picture surely lacks, in turn; each is wanted equally often.
 
-    def __init__(self, categories: Collection[str], space: LabelSpace, rng: np.random.Generator) -> None:
-        self.categories, self.space = sorted(categories), space
+    Those of the other groups, or all others where the study states so, but never one that the picture shows as well.
+    """
+
+    def __init__(
+        self, categories: Collection[str], catalogue: Catalogue, design: ValidationDesign, rng: np.random.Generator
+    ) -> None:
+        self.categories, self.catalogue, self.design = sorted(categories), catalogue, design
         self.rng = rng
         self.uses: Counter[str] = Counter()
 
-    def lacking_in(self, category: str) -> str:
-        without_groups = tuple(name for name in self.space.ids if name != category)
-        foreign = self.space.of_other_groups(category) or without_groups
+    def lacking_in(self, row: StimulusRow) -> str:
+        space = self.catalogue.space
+        absent = space.ids if self.design.absent == "other-labels" else space.of_other_groups(row.category)
+        of = self.catalogue
+        shown = {row.category, *of.right_for(row.original), of.competing_of.get(row.original, "")} - {""}
+        foreign = [name for name in absent if name not in shown]
+        if not foreign:
+            raise DesignRefused(
+                f"The picture {row.original} shows {', '.join(sorted(shown))}, so none of the labels is surely absent "
+                "from it, and it cannot be negative: name pictures of one label each in gold_originals, or set "
+                "negative = 0 and practice = 1 in [design.validation].",
+                place="design.validation.negative",
+            )
         # Of the labels that the study asks for anyway: one that comes up in sentinels alone would tell of them.
-        others = [name for name in self.categories if name in foreign] or list(foreign)
+        others = [name for name in self.categories if name in foreign] or foreign
         tie = dict(zip(others, self.rng.random(len(others)), strict=True))
         wanted = min(others, key=lambda name: (self.uses[name], tie[name]))
         self.uses[wanted] += 1
         return wanted
+
+
+def _check_absence(design: ValidationDesign, space: LabelSpace) -> None:
+    """Refuse to ask for labels of which nobody has said that a picture lacks them."""
+    if design.asks_for_absent and design.absent == "other-groups" and not space.groups():
+        raise DesignRefused(
+            f"The labels {space.name} have no groups, so nothing says which of them a picture surely lacks. If a clean "
+            'picture of one label never shows another, state absent = "other-labels" in [design.validation]; else mark '
+            "groups in the labels (`negatives`), or set negative = 0 and practice = 1.",
+            place="design.validation.absent",
+        )
 
 
 def _compose(
@@ -271,11 +298,11 @@ def _compose(
         Rota(pool=pools[role], category_of=catalogue.category_of, rng=rng, space=catalogue.space)
         for role in ("practice", "gold")
     )
-    wanted = _WantedRota({row.category for packet in packets for row in packet}, catalogue.space, rng)
+    wanted = _WantedRota({row.category for packet in packets for row in packet}, catalogue, design, rng)
 
     def lacking(role: str, original: str) -> Entry:
         row = catalogue.clean[original]
-        return Entry("validation", role, row, None, IS_NONE, wanted.lacking_in(row.category))
+        return Entry("validation", role, row, None, IS_NONE, wanted.lacking_in(row))
 
     def showing(role: str, original: str) -> Entry:
         row = catalogue.clean[original]
@@ -346,6 +373,12 @@ def _notes(
             f"One person can do {possible} {'session' if possible == 1 else 'sessions'} instead of "
             f"{config.sessions_per_participant}: nobody sees a picture in two sessions."
         )
+    if design.absent == "other-labels" and design.asks_for_absent:
+        notes.append(
+            "Negative sentinels ask for any other of the labels: the study states that clean, easy pictures of one "
+            "label show none of the others."
+        )
+        return notes
     groups = {space.group(row.category) for packet in packets for row in packet}
     if design.negative and groups and len(groups) == 1 and groups != {""}:
         notes.append(

@@ -18,7 +18,7 @@ from analysis.study.rules import KINDS, Rule, RuleSet, SentinelSettings
 from analysis.study.setup import Ending, SetUp
 from analysis.study.study import StudyConfiguration
 from analysis.study.terms import Terms
-from analysis.study.validation import ValidationDesign, Wording
+from analysis.study.validation import Judging, ValidationDesign, Wording
 
 #: What a description may ask for, as ``<!-- settings: design -->``.
 TABLES: Mapping[str, type[BaseModel]] = {
@@ -34,6 +34,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "recruitment.link": Link,
     "ending": Ending,
     "analysis": AnalysisPlan,
+    "judging": Judging,
     "wanted": Wording,
     "rule set": RuleSet,
     "rule": Rule,

@@ -29,7 +29,7 @@ from analysis.study.protocol import PROTOCOLS, PUBLISHED_PRACTICE, ProtocolConfi
 from analysis.study.setup import Ending, SetUp
 from analysis.study.terms import Terms
 from analysis.study.toml import from_toml, to_toml
-from analysis.study.validation import Wording
+from analysis.study.validation import Judging, Wording
 
 
 def check_recruiters(recruitment: Terms, analysis: AnalysisPlan, design: DesignConfig) -> None:
@@ -190,9 +190,12 @@ class StudyConfiguration(Spec):
             "`[wanted]` is checked against these; those of the stimulus set if left out"
         ),
     ] = ""
+    judging: Annotated[
+        Judging, Field(description="validation: both questions and numbered instructions in the study's own words")
+    ] = Judging()
     wanted: Annotated[
         dict[str, Wording],
-        Field(description="validation: a `definition` and a `link` of the study's own, by category"),
+        Field(description="validation: a `definition` and a `link` of the study's own, by label"),
     ] = {}
     spec: Annotated[int, Field(ge=1, description="version of this specification; the newest if left out")] = VERSION
 
@@ -256,7 +259,10 @@ class StudyConfiguration(Spec):
         labels = shipped(named) if named else default_labels()
         for category in words:
             if category not in labels:
-                raise refusal(f"[wanted] has no category {category!r}; there are: {', '.join(labels.ids)}.", category)
+                elsewhere = "" if named else ' For labels of your own, name them: labels = "NAME".'
+                raise refusal(
+                    f"[wanted] has no category {category!r}; there are: {', '.join(labels.ids)}.{elsewhere}", category
+                )
         return words
 
     @field_validator("language")
@@ -272,6 +278,16 @@ class StudyConfiguration(Spec):
             if code == self.language or re.fullmatch(LANGUAGE_TAG, code) is None:
                 sentence = f"[ethics.translations] takes tags of languages other than {self.language!r}, not {code!r}."
                 raise refusal(sentence, "ethics", "translations", code)
+        return self
+
+    @model_validator(mode="after")
+    def _judges_what_it_words(self) -> Self:
+        if self.judging.to_dict() and self.design.validation is None:
+            raise refusal(
+                "[{place}] words the questions of a validation, and this study has none: add [design.validation], or "
+                "take [{place}] out.",
+                "judging",
+            )
         return self
 
     @model_validator(mode="after")
@@ -344,7 +360,7 @@ class StudyConfiguration(Spec):
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
         # Studies without them are stored as they were before there were any.
-        for table in ("ethics", "setup", "ending", "labels"):
+        for table in ("ethics", "setup", "ending", "labels", "judging"):
             if not values[table]:
                 del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept

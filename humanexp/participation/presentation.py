@@ -108,14 +108,15 @@ class PlannedTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """A session's plan with the study's protocol and wording."""
+    """A session's plan with the study's protocol and words."""
 
     session_id: int
     is_scripted: bool
     blocks: list[dict[str, Any]]
     trials: tuple[PlannedTrial, ...]
     protocol: ProtocolConfig | None
-    wording: Mapping[str, Mapping[str, str]]
+    #: the study's: its own words are in it
+    configuration: Mapping[str, Any]
     #: labels among which answers are
     space: LabelSpace
     #: answers sooner than this are implausibly fast; 0 where nobody is asked to slow down
@@ -188,7 +189,7 @@ def course_of(claim: SessionClaim) -> Course:
         blocks=session.blocks,
         trials=tuple(trials),
         protocol=protocol,
-        wording=study.configuration.get("wanted", {}),
+        configuration=study.configuration,
         space=study.space,
         too_fast_ms=too_fast_ms(study.rule_set),
     )

@@ -216,7 +216,7 @@ def _read(study_pk: int, digest: str, slot: int, hurry: int) -> Course:
         blocks=plans.blocks_of(study, plan),
         trials=tuple(_trial(trial, pictures) for trial in plan.trials),
         protocol=_protocol(study, hurry),
-        wording=study.configuration.get("wanted", {}),
+        configuration=study.configuration,
         space=study.space,
     )
 

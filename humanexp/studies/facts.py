@@ -227,6 +227,11 @@ def tasks_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
     return (*(() if design.get("main_trials") == 0 else ("categorisation",)), *compared)
 
 
+def instructions_of(study: Study) -> list[str]:
+    """What the study itself asks people to keep to, sentence by sentence."""
+    return list(study.configuration.get("judging", {}).get("instructions", []))
+
+
 def language_of_study(study: Study) -> str:
     """The tag of the language in which its pages begin."""
     return str(study.configuration.get("language") or "en")

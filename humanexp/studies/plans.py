@@ -24,15 +24,27 @@ from humanexp.core.storage import media_path, read_checked, write_whole
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.sources import agreed_originals
 from humanexp.studies.models import Study
+from humanexp.studies.tasks import question
 
-_COLUMNS = ("key", "source_image__key", "source_image__category", "corruption", "visual_change")
+_OF_PICTURE = ("key", "category", "accepted", "competing")
+_COLUMNS = ("key", "corruption", "visual_change", *(f"source_image__{name}" for name in _OF_PICTURE))
 
 
 def stimulus_rows(stimulus_set: StimulusSet) -> list[dict[str, Any]]:
     """The columns of every stimulus that a plan depends on."""
     return [
-        {"stimulus": key, "original": original, "category": category, "corruption": corruption, "visual_change": change}
-        for key, original, category, corruption, change in stimulus_set.stimuli.order_by("key").values_list(*_COLUMNS)
+        {
+            "stimulus": key,
+            "original": original,
+            "category": category,
+            "corruption": corruption,
+            "visual_change": change,
+            "accepted": accepted,
+            "competing": competing,
+        }
+        for key, corruption, change, original, category, accepted, competing in (
+            stimulus_set.stimuli.order_by("key").values_list(*_COLUMNS)
+        )
     ]
 
 
@@ -57,7 +69,21 @@ def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, r
         person_families=stimulus_set.person_families,
         space=stimulus_set.source_set.space,
     )
-    return dataclasses.replace(plan, notes=(*plan.notes, *told)) if plan.pools.get("gold") else plan
+    told = [*(told if plan.pools.get("gold") else []), *_undefined(configuration, plan, stimulus_set)]
+    return dataclasses.replace(plan, notes=(*plan.notes, *told)) if told else plan
+
+
+def _undefined(configuration: StudyConfiguration, plan: StudyPlan, stimulus_set: StimulusSet) -> list[str]:
+    """Which wanted labels people would read without a definition."""
+    wanted = sorted({trial.wanted for session in plan.sessions for trial in session.trials if trial.wanted})
+    own, space = configuration.to_dict(), stimulus_set.source_set.space
+    without = [label for label in wanted if not question(label, own, space)["definition"]]
+    if not without:
+        return []
+    return [
+        f"No definition is shown of {', '.join(without)}: people read the words alone. Say it with the labels, or as "
+        f"definition in [wanted.{without[0]}]."
+    ]
 
 
 def _gold_candidates(

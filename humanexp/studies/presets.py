@@ -16,6 +16,23 @@ if TYPE_CHECKING:
     from analysis.design.planner import Sufficiency
 
 
+#: The page of ImageNet-D (supplement, Figure 1). Its last instruction threatened that work may be rejected; no
+#: instruction here does, for pay never depends on answers.
+IMAGENET_D_WORDS: Mapping[str, Any] = {
+    "shows": "Can you recognize the desired object ({label}) in the image? It may have rare backgrounds, materials, "
+    "textures, or styles.",
+    "usable": "Can the object in the image be used as the desired object ({label})?",
+    "instructions": [
+        "Review each image and answer two questions about the shown object and desired object.",
+        "Read each question carefully, and select either 'Yes' or 'No' for all questions before proceeding to the next "
+        "page and submitting your answers.",
+        "Before your labeling task, you'll complete two practice tasks where correct answers are revealed after your "
+        "selection.",
+        "Incorrect, inconsistent, or incomplete answers may not be counted due to quality control measures.",
+    ],
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Preset:
     """A good beginning, and what it is for."""
@@ -31,7 +48,8 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         key="vcr",
         name="VCR: naming at a glance",
-        summary="200 ms, 16 categories, over the whole range of visual change. For curves of people against models.",
+        summary="200 ms, a choice among the pictures' labels, over the whole range of visual change. For curves of "
+        "people against models.",
         title="What do people see at a glance?",
         values={
             "protocol": "vcr",
@@ -48,6 +66,7 @@ PRESETS: tuple[Preset, ...] = (
             "rules": "imagenet-d",
             "max_sessions_per_worker": 5,
             "design": {"sessions": 100, "validation": {"shown": "all", "answers_per_picture": 10}},
+            "judging": IMAGENET_D_WORDS,
         },
     ),
     Preset(

@@ -221,8 +221,20 @@ def _check_language(configuration: StudyConfiguration) -> None:
         )
 
 
+def _check_wanted(configuration: StudyConfiguration, space: LabelSpace) -> None:
+    """Refuse words for labels that the pictures do not have."""
+    for label in configuration.wanted:
+        if label not in space:
+            some = ", ".join(space.ids[:20])
+            raise _refused(
+                f"wanted.{label}",
+                f"[wanted.{label}] words a label that the pictures of {configuration.stimuli} do not have; they have: "
+                f"{some}. Take the table out, or call it by one of these.",
+            )
+
+
 def stimulus_set_for(configuration: StudyConfiguration) -> StimulusSet:
-    """The set that the configuration names, complete and of its protocol's size."""
+    """The set that the configuration names, complete, of its protocol's size, and of the labels that it words."""
     found = StimulusSet.objects.filter(name=configuration.stimuli).first()
     if found is None:
         names = ", ".join(StimulusSet.objects.values_list("name", flat=True)) or "none yet"
@@ -238,4 +250,5 @@ def stimulus_set_for(configuration: StudyConfiguration) -> StimulusSet:
             f"{configuration.protocol.name!r} shows {configuration.protocol.size_px} px: generate the stimuli in that "
             "size. Visual change depends on it, so pictures are never scaled afterwards.",
         )
+    _check_wanted(configuration, found.source_set.space)
     return found

@@ -12,10 +12,11 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.labels.files import shipped
 from analysis.labels.space import NO_ANSWER, Label, LabelSpace
+from analysis.study.validation import PLACEHOLDER
 from humanexp.stimuli.choices import Choice, choices_of_labels, columns_of_labels, word_of
 
-#: (wanted label, the study's own wording by label, the study's labels) -> what the page is told
-Ask = Callable[[str, Mapping[str, Mapping[str, str]], LabelSpace], dict[str, Any]]
+#: (wanted label, the study's configuration, its labels) -> what the page is told
+Ask = Callable[[str, Mapping[str, Any], LabelSpace], dict[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,12 +218,12 @@ def _wanted_of(label: Label) -> Wanted:
     return Wanted(label=word, phrase=word, definition=label.definition, link=label.page)
 
 
-def question(category: str, wording: Mapping[str, Mapping[str, str]], space: LabelSpace) -> dict[str, Any]:
+def question(category: str, configuration: Mapping[str, Any], space: LabelSpace) -> dict[str, Any]:
     """What the page is told about a trial: the wanted category, its definition and link, and both questions.
 
-    Nothing of it depends on the picture or its role.
+    Nothing of it depends on the picture or its role. What the study words itself is shown as it was written.
     """
-    own = wording.get(category, {})
+    own, judging = configuration.get("wanted", {}).get(category, {}), configuration.get("judging", {})
     wanted = WANTED[category] if space.identity == _published().identity else _wanted_of(space[category])
     shown, usable = _("Does the picture show %(thing)s?"), _("Could what it shows be used as %(thing)s?")
     if space.group(category) == "animal":
@@ -233,13 +234,14 @@ def question(category: str, wording: Mapping[str, Mapping[str, str]], space: Lab
             _("Does the picture show this: %(thing)s?"),
             _("Could what it shows be used as this: %(thing)s?"),
         )
-    thing = {"thing": wanted.phrase}
+    thing, label = {"thing": wanted.phrase}, str(wanted.label)
+    stated = [judging.get(name, "").replace(PLACEHOLDER, label) for name in ("shows", "usable")]
     return {
         "wanted": category,
-        "label": str(wanted.label),
+        "label": label,
         "definition": own.get("definition") or str(wanted.definition),
         "link": own.get("link", str(wanted.link)),
-        "questions": [str(shown % thing), str(usable % thing)],
+        "questions": [stated[0] or str(shown % thing), stated[1] or str(usable % thing)],
     }
 
 

@@ -269,6 +269,23 @@ def test_a_study_words_definitions_and_links_for_itself(client, stimulus_set):
     assert dog["link"] == "" and dog["definition"]
 
 
+def test_a_study_asks_in_its_own_words_and_shows_its_instructions(client, stimulus_set):
+    judging = {"shows": "Can you recognize it ({label})?", "instructions": ["Look.", "Answer both."]}
+    study = wanted_study(judging=judging)
+    tab = Tab(client, new_session(study))
+    tab.take_lease()
+    assert tab.get("session/").json()["instructions"] == ["Look.", "Answer both."]
+    asked = tab.get("trials/0/question/").json()
+    usual = question(asked["wanted"], {}, default_labels())
+    assert asked == {**usual, "questions": [f"Can you recognize it ({asked['label']})?", usual["questions"][1]]}
+
+
+def test_a_study_without_words_of_its_own_shows_no_instructions(client, study):
+    tab = Tab(client, new_session(study))
+    tab.take_lease()
+    assert tab.get("session/").json()["instructions"] == []
+
+
 @pytest.mark.parametrize(
     ("wanted", "sentence"),
     [
@@ -318,3 +335,5 @@ def test_the_design_page_tells_of_packets(client, study):
     for told in ("second presentations", "Presentation, without a time limit", "negative trials failed"):
         assert told in text
     assert "noise mask" not in text and "Protocol vcr" not in text
+    assert "What people are asked" in text and "Does the picture show a chair?" in text
+    assert "https://en.wikipedia.org/wiki/Chair" in text

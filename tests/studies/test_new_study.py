@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -14,7 +16,7 @@ from humanexp.studies.pages.design import strip_of
 from humanexp.studies.pages.forms import SETTINGS, stated, to_fields, to_values
 from humanexp.studies.pages.views import draft_of, refusals_of, values_of_file
 from humanexp.studies.plans import session_plan
-from humanexp.studies.presets import PRESETS, values_of
+from humanexp.studies.presets import PRESETS, preset, values_of
 from humanexp.studies.services import start_collecting
 from tests.factories import SIZE_PX, add_sentinels, configuration, make_stimulus_set, new_session
 
@@ -42,6 +44,12 @@ def test_a_preset_goes_through_the_form_unchanged(one):
     values = values_of(one, stimuli="pictures")
     again = to_values(to_fields(values))
     assert StudyConfiguration.from_dict(again).to_dict() == StudyConfiguration.from_dict(values).to_dict()
+
+
+def test_the_documented_words_of_imagenet_d_are_those_of_its_preset():
+    text = (Path(__file__).resolve().parents[2] / "docs/study-file.md").read_text(encoding="utf-8")
+    block = re.search(r"\n(\[judging\].*?)```", text, re.DOTALL)
+    assert block and tomllib.loads(block[1])["judging"] == preset("imagenet-d").values["judging"]
 
 
 def test_a_file_with_everything_in_it_goes_through_the_form_unchanged():
@@ -117,6 +125,9 @@ REFUSED = [
     ("discrimination_form", 'title = "A"\nstimuli = "pictures"\n[design.discrimination]\nform = "x"', 4),
     ("new_pictures", 'title = "A"\nstimuli = "pictures"\n[design.validation]\nnew_pictures = 2', 4),
     ("shown", 'title = "A"\nstimuli = "pictures"\n[design.validation]\nshown = "some"', 4),
+    ("shows", 'title = "A"\nstimuli = "pictures"\n[design.validation]\n[judging]\nshows = "A {lable}?"', 5),
+    ("instructions", 'title = "A"\nstimuli = "pictures"\n[design.validation]\n[judging]\ninstructions = ["a", " "]', 5),
+    ("absent", 'title = "A"\nstimuli = "pictures"\n[design.validation]\nabsent = "no"', 4),
     ("more", 'title = "A"\nstimuli = "pictures"\nsides = 3', 3),
     ("more", 'title = "A"\nstimuli = "pictures"\n[design]\ntrails = 3', 4),
     ("more", 'title = "A"\nstimuli = "pictures"\n[design.discrimination]\ntrails = 3', 4),
@@ -311,13 +322,18 @@ def test_other_tasks_are_made_by_the_form(client, researcher, task, db):
         task=task, sessions="3", discrimination_trials="4", discrimination_sentinels="2", answers_per_picture="2"
     )
     if task == "validation":
-        given["rules"] = "imagenet-d"
+        given |= {"rules": "imagenet-d", "shows": "Is it a {label}?", "instructions": "Look.\n\n Say. \n"}
     body = client.post("/studies/new/draft/", given).content.decode()
     assert 'data-draft="good"' in body, body[:800]
     assert client.post("/studies/new/", given).status_code == 302
     study = Study.objects.get()
     tasks = {block["task"] for block in _blocks(study)}
     assert tasks == {"both": {"categorisation", "discrimination"}}.get(task, {task})
+    if task == "validation":
+        assert study.configuration["judging"] == {"shows": "Is it a {label}?", "instructions": ["Look.", "Say."]}
+        assert "Is it a Chair?" in body
+        again = client.get(f"/studies/{study.slug}/design/change/").content.decode()
+        assert "Look.\nSay.</textarea>" in again.replace("\r", "")
 
 
 def _blocks(study):

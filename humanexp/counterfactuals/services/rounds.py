@@ -265,6 +265,10 @@ def _opened(run: SearchRun, proposals: list[Proposal], progress: Progress) -> Ro
 
 def _configuration(run: SearchRun, name: str, step: int, n_pictures: int) -> StudyConfiguration:
     sessions = -(-n_pictures // _PICTURES_A_SESSION) * run.answers_per_picture
+    validation: dict[str, object] = {"shown": "corrupted", "answers_per_picture": run.answers_per_picture}
+    if not run.source_set.space.groups():
+        # A search is for one label of each picture: the others are absent.
+        validation["absent"] = "other-labels"
     return StudyConfiguration.from_dict(
         {
             "title": f"Is this really one? Pictures of {run.name}, step {step}",
@@ -277,7 +281,7 @@ def _configuration(run: SearchRun, name: str, step: int, n_pictures: int) -> Stu
             "seed": run.seed + step,
             "design": {
                 "sessions": sessions,
-                "validation": {"shown": "corrupted", "answers_per_picture": run.answers_per_picture},
+                "validation": validation,
             },
         }
     )

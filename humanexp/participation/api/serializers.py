@@ -150,6 +150,9 @@ class SessionOut(StateOut, CodeOut):
         child=serializers.IntegerField(),
         help_text="columns of the grid of choices, by task, where the labels state them",
     )
+    instructions = serializers.ListField(
+        child=serializers.CharField(), help_text="what the study asks people to keep to, in its own words"
+    )
     blocks = BlockOut(many=True)
 
 

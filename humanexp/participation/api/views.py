@@ -53,7 +53,7 @@ from humanexp.participation.places import protocol_of, seconds_left
 from humanexp.participation.presentation import Course, PlannedTrial
 from humanexp.participation.sessions import PreviewClaim, SessionClaim
 from humanexp.participation.set_ups import offered_window_ms, steps_of
-from humanexp.studies.facts import minutes_left, round_seconds
+from humanexp.studies.facts import instructions_of, minutes_left, round_seconds
 from humanexp.studies.tasks import TASKS
 
 _LEASE = OpenApiParameter(
@@ -216,7 +216,7 @@ class QuestionView(RunView):
         course, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
         if trial.task.ask is None:
             raise NotFound
-        return Response(trial.task.ask(trial.wanted, course.wording, course.space))
+        return Response(trial.task.ask(trial.wanted, course.configuration, course.space))
 
 
 class SetUpView(RunView):
@@ -341,6 +341,7 @@ def _session_out(session: Session) -> dict[str, Any]:
             task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order, space)] for task in tasks
         },
         "columns": {task: columns for task in tasks if (columns := TASKS[task].columns(space)) is not None},
+        "instructions": instructions_of(session.study),
         "blocks": session.blocks,
     }
 

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from analysis.design.plan import SessionPlan
+from analysis.labels.space import LabelSpace
 from analysis.persons.sentinels import SENTINELS, SentinelCost
 from analysis.study.design import PERSON
 from analysis.study.protocol import PROTOCOLS, sources
@@ -16,6 +17,7 @@ from analysis.study.study import StudyConfiguration
 from humanexp.studies.facts import minutes_of, person_sentinels_cost, task_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import plan_head
+from humanexp.studies.tasks import question
 
 #: Width of the view box, and the gap between two blocks, which people feel as a break.
 WIDTH, GAP = 1000.0, 8.0
@@ -225,6 +227,8 @@ class DesignPage:
     minutes: float
     #: None without sentinels of persons
     persons: SentinelCost | None = None
+    #: of a validation: what people are asked, label by label
+    asked: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def pool_bars(self) -> list[PoolBar]:
@@ -247,11 +251,17 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
     """Of a study as it was planned."""
     head = plan_head(study)
     rules = RuleSet.from_dict(study.rule_set)
-    return page_of(configuration=configuration, summary=head["summary"], notes=head["notes"], rules=rules)
+    summary, notes = head["summary"], head["notes"]
+    return page_of(configuration=configuration, summary=summary, notes=notes, rules=rules, space=study.space)
 
 
 def page_of(
-    *, configuration: StudyConfiguration, summary: Mapping[str, Any], notes: Sequence[str], rules: RuleSet
+    *,
+    configuration: StudyConfiguration,
+    summary: Mapping[str, Any],
+    notes: Sequence[str],
+    rules: RuleSet,
+    space: LabelSpace,
 ) -> DesignPage:
     """Of a plan, whether a study has been made of it or not."""
     protocol = configuration.protocol
@@ -282,6 +292,10 @@ def page_of(
             set_up=configuration.setup.steps,
         ),
         persons=person_sentinels_cost(configuration, summary["sessions"]) if by_role.get(PERSON) else None,
+        asked=tuple(
+            question(label, configuration.to_dict(), space)
+            for label in summary.get("validation", {}).get("by_category", ())
+        ),
     )
 
 

@@ -57,9 +57,9 @@ CATEGORISATION, BOTH, DISCRIMINATION, VALIDATION = "categorisation", "both", "di
 _CHOSEN: Mapping[Any, bool] = {"yes": True, "no": False}
 #: Parts of the form that say nothing in a task.
 _SILENT: Mapping[str, tuple[str, ...]] = {
-    CATEGORISATION: ("pairs", "validation"),
-    BOTH: ("validation",),
-    DISCRIMINATION: ("naming", "persons", "validation"),
+    CATEGORISATION: ("pairs", "validation", "judging"),
+    BOTH: ("validation", "judging"),
+    DISCRIMINATION: ("naming", "persons", "validation", "judging"),
     VALIDATION: ("naming", "persons", "pairs"),
 }
 
@@ -67,6 +67,8 @@ _SILENT: Mapping[str, tuple[str, ...]] = {
 def field_of(place: str) -> str:
     """The field of the form for a place in the file; `more` for settings without one, empty for the whole."""
     path = tuple(place.split("."))
+    if path[-1].isdecimal():  # an entry of a list, which has one field
+        path = path[:-1]
     names = (name for name, setting in SETTINGS.items() if setting.path == path)
     return next(names, "more") if place else ""
 
@@ -203,6 +205,16 @@ def _text(label: str, *, rows: int = 0, help_text: str = "", **attributes: str) 
     return forms.CharField(label=label, required=False, widget=widget, help_text=help_text, max_length=20_000)
 
 
+class LinesField(forms.CharField):
+    """Texts, one a line; empty lines are none."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def clean(self, value: Any) -> list[str]:
+        return [line.strip() for line in str(super().clean(value)).splitlines() if line.strip()]
+
+
 def field_for(setting: Setting) -> forms.Field:
     """The field for a setting: empty means the default, which stands in it in grey."""
     form, info = setting.form, setting.info
@@ -225,6 +237,9 @@ def field_for(setting: Setting) -> forms.Field:
     if kind is str:
         more = {"placeholder": placeholder} if placeholder else {}
         return _text(label, rows=form.rows, help_text=help_text, **more)
+    if get_origin(kind) is tuple and form.rows:
+        lines = forms.Textarea(attrs={"rows": form.rows})
+        return LinesField(label=label, help_text=help_text, required=False, widget=lines, max_length=20_000)
     if get_origin(kind) is tuple:
         boxes = forms.CheckboxSelectMultiple
         return forms.MultipleChoiceField(label=label, help_text=help_text, required=False, widget=boxes)
@@ -285,7 +300,7 @@ class StudyForm(forms.Form):
         """The fields by the part of the page in which they stand."""
         parts = {
             part: [self[name] for name, setting in SETTINGS.items() if setting.form.part == part]
-            for part in ("naming", "persons", "pairs", "validation", "ethics", "texts", "record")
+            for part in ("naming", "persons", "pairs", "validation", "judging", "ethics", "texts", "record")
         }
         parts["record"].append(self["more"])
         return parts

@@ -111,7 +111,13 @@ def _planned(configuration: StudyConfiguration, toml: str, draws_large: bool, ke
     if configuration.design.sessions * _trials(configuration) > AT_ONCE and not draws_large:
         return Draft(toml=toml, configuration=configuration, is_large=True)
     plan = make_plan(configuration=configuration, stimulus_set=stimulus_set, rules=rules)
-    page = page_of(configuration=configuration, summary=plan.summary, notes=plan.notes, rules=rules)
+    page = page_of(
+        configuration=configuration,
+        summary=plan.summary,
+        notes=plan.notes,
+        rules=rules,
+        space=stimulus_set.source_set.space,
+    )
     first = plan.sessions[0]
     drawn = Plan(page=page, strip=strip_of(first), samples=_samples(first, stimulus_set))
     return Draft(toml=toml, configuration=configuration, plan=drawn)
@@ -139,7 +145,7 @@ def values_of_file(text: str) -> dict[str, Any]:
     """
     try:
         values = read_toml(text, source="This")
-        for name in ("design", "ethics", "recruitment", "analysis", "wanted"):
+        for name in ("design", "ethics", "recruitment", "analysis", "judging", "wanted"):
             if name in values and not isinstance(values[name], dict):
                 sentence = f"[{name}] must be a table."
                 raise InvalidInput(sentence, fields={name: sentence})

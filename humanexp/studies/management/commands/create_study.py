@@ -5,9 +5,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.errors import AnalysisError
 from analysis.study.rules import RULE_SETS, RuleSet, read_rule_set
 from analysis.study.study import StudyConfiguration
+from analysis.study.toml import in_file
 from humanexp.core.commands import OwnedCommand
+from humanexp.core.errors import ApplicationError
 from humanexp.studies.services import create_study
 
 
@@ -21,13 +24,19 @@ class Command(OwnedCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["file"])
         try:
-            configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
+            text = path.read_text(encoding="utf-8")
+            configuration = StudyConfiguration.from_toml(text, source=path.name)
             rules = _rules_beside(configuration, path)
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{path} is not UTF-8: save it as UTF-8.") from error
-        study = create_study(configuration=configuration, by=options["owner"], rules=rules)
+        try:
+            study = create_study(configuration=configuration, by=options["owner"], rules=rules)
+        except (ApplicationError, AnalysisError) as error:
+            if not error.fields:
+                raise
+            raise CommandError(in_file(error, text, source=path.name)) from error
         for note in study.plan_notes:
             self.stdout.write(f"- {note}")
         self.stdout.write(

@@ -8,6 +8,7 @@ import { drawing, pictureOf } from "../trial/example.js";
 import { ChoiceGrid } from "../trial/grid.js";
 import { explainAgain, instruct } from "../trial/instructions.js";
 import { tellLeft } from "../trial/leaving.js";
+import { showOwnInstructions } from "../trial/own_instructions.js";
 import { announceRound } from "../trial/ready.js";
 import { Screens } from "../trial/screens.js";
 import { draw, showQuestion } from "../trial/tasks/validation.js";
@@ -41,6 +42,7 @@ const FILLED = {
     screens.fill({ deadline: screens.message("deadline", { time: "15:30" }) });
   },
   validation: async () => {
+    showOwnInstructions(run);
     showQuestion(screens, examples.question, { kind: "main", number: 1, of: session.blocks[0].last + 1 });
     const { question } = examples;
     const canvas = screens.find("canvas");

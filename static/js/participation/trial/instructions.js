@@ -1,6 +1,7 @@
 /** A few short pages before a task; where pictures are timed, one of them plays the real timing. */
 import { coarse, drawing, noise, pictureOf, play, slowed, speckled } from "./example.js";
 import { layOut, rowsOf } from "./grid.js";
+import { showOwnInstructions } from "./own_instructions.js";
 import { Surface } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
 
@@ -25,6 +26,7 @@ export async function instruct(run, task) {
     response_s: seconds(stated.response_ms, run.document),
     answers: String(choices.length),
   });
+  showOwnInstructions(run);
   for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
   const rows = rowsOf(choices.length, session.columns?.[task]) > 1 ? "several" : "one";
   for (const part of screens.findAll("[data-rows]")) part.hidden = part.dataset.rows !== rows;

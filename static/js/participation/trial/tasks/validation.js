@@ -1,6 +1,7 @@
 /** Is it one, and could it be used as one? A picture for as long as the person likes, a wanted category, two yes/no questions. */
 import { tellOfDeadline } from "../deadline.js";
 import { Judgement, QUESTIONS } from "../judgement.js";
+import { showOwnInstructions } from "../own_instructions.js";
 import { ENGINE_VERSION } from "../trial.js";
 
 export const validation = {
@@ -14,6 +15,7 @@ export const validation = {
 async function openStage(run, block) {
   const { screens, session } = run;
   screens.show("validation");
+  showOwnInstructions(run);
   const form = screens.find("[data-judge]");
   const button = screens.find("[data-action=judged]");
   const input = inputOf(form);
