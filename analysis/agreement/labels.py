@@ -52,6 +52,22 @@ class LabelAgreement:
 
 
 @dataclass(frozen=True)
+class GuessedAgreement:
+    """Agreement of people who guess, each answer as likely as any other.
+
+    Parameters
+    ----------
+    expected : float
+        On average over studies with as many answers a picture.
+    upper : float
+        97.5 of 100 such studies stay below this, by the normal approximation over pictures.
+    """
+
+    expected: float
+    upper: float
+
+
+@dataclass(frozen=True)
 class OneCoin:
     """What one-coin EM found.
 
@@ -111,6 +127,62 @@ def label_agreement(pictures: Sequence[str], responses: Sequence[str]) -> LabelA
         for place in range(len(names))
     )
     return LabelAgreement(found, float(most.sum() / counts.sum()))
+
+
+def guessed_agreement(given: Sequence[int], labels: int) -> GuessedAgreement:
+    """What `label_agreement` gives over all pictures where everybody guesses.
+
+    Parameters
+    ----------
+    given : sequence of int
+        Number of answers to each picture, at least 1.
+    labels : int
+        Answers that were offered, at least 2.
+
+    Returns
+    -------
+    GuessedAgreement
+
+    Raises
+    ------
+    InvalidInput
+        If fewer than two labels were offered, or a picture has no answer.
+    TooFewResponses
+        If there is no picture.
+
+    Notes
+    -----
+    The most frequent of few answers is frequent by itself: of 10 guesses among 4 labels, 4.2 agree on average. People
+    who all give one answer agree fully without looking; sentinels are for them.
+    """
+    if labels < 2 or min(given, default=1) < 1:
+        raise InvalidInput("Guessing takes at least two labels, and an answer to every picture.")
+    if not len(given):
+        raise TooFewResponses("There is no answer.")
+    numbers, pictures = np.unique(np.asarray(given, dtype=np.int64), return_counts=True)
+    moments = np.array([_most_of_guesses(int(n), labels) for n in numbers])
+    mean, variance = pictures @ moments
+    total = float(numbers @ pictures)
+    return GuessedAgreement(float(mean / total), float(min(1.0, (mean + 1.96 * np.sqrt(variance)) / total)))
+
+
+def _most_of_guesses(n: int, labels: int) -> tuple[float, float]:
+    """Mean and variance of the largest count of n answers spread evenly over the labels."""
+    expected = n / labels
+    counts = np.arange(n + 1)
+    # Counts of the labels are independent Poisson variables, given that they add up to n.
+    log_factorials = np.concatenate(([0.0], np.cumsum(np.log(np.maximum(counts[1:], 1)))))
+    poisson = np.exp(counts * np.log(expected) - expected - log_factorials)
+    at_most = np.zeros(n + 1)
+    for most in range(n + 1):
+        one = np.where(counts <= most, poisson, 0.0)
+        together = one
+        for _ in range(labels - 1):
+            together = np.convolve(together, one)[: n + 1]
+        at_most[most] = together[n]
+    share = np.diff(at_most / at_most[-1], prepend=0.0)
+    mean = float(counts @ share)
+    return mean, max(0.0, float((counts - mean) ** 2 @ share))
 
 
 def one_coin(

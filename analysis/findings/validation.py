@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.agreement.labels import label_agreement, one_coin
+from analysis.agreement.labels import guessed_agreement, label_agreement, one_coin
 from analysis.errors import InvalidInput
-from analysis.findings.model.checks import JudgedImage, Judgements, Validation
+from analysis.findings.model.checks import JudgedImage, JudgedLabel, Judgements, Validation
 from analysis.study.analysis_plan import VALIDATION_THRESHOLD
 from analysis.study.validation import JUDGEMENTS
 
@@ -35,8 +36,8 @@ def validation_entries(frame: pd.DataFrame, *, threshold: float = VALIDATION_THR
     Validation or None
         ``images``: one entry a picture and wanted category with ``n``, shares of yes to the questions, ``agreement``
         (with the most frequent of the four answers), ``accepted`` by majority and ``accepted_one_coin`` beside it with
-        its ``certainty``; ``overall``: the same over all, ``people``, ``qualified``, ``threshold``, and agreement on
-        each question; None without judgements.
+        its ``certainty``; ``labels``: the same by wanted category; ``overall``: the same over all, ``people``,
+        ``qualified``, ``threshold``, agreement on each question, and agreement by guessing; None without judgements.
 
     Raises
     ------
@@ -94,9 +95,13 @@ def validation_entries(frame: pd.DataFrame, *, threshold: float = VALIDATION_THR
                 certainty=weighed.certainty[one.picture],
             )
         )
+    guessed = guessed_agreement([one.n for one in joint.pictures], len(JUDGEMENTS))
     return Validation(
         images=tuple(images),
+        labels=_by_label(images),
         overall=overall(
+            agreement_by_guessing=guessed.expected,
+            agreement_by_guessing_upper=guessed.upper,
             agreement=joint.agreement,
             agreement_shows=found["shows"].agreement,
             agreement_usable=found["usable"].agreement,
@@ -106,6 +111,28 @@ def validation_entries(frame: pd.DataFrame, *, threshold: float = VALIDATION_THR
             decided_otherwise=sum(image.accepted != image.accepted_one_coin for image in images),
         ),
     )
+
+
+def _by_label(images: Sequence[JudgedImage]) -> tuple[JudgedLabel, ...]:
+    """Shares over all answers to the pictures of each label."""
+    found = []
+    for wanted in sorted({image.wanted for image in images}):
+        mine = [image for image in images if image.wanted == wanted]
+        answers = [image.n for image in mine]
+        share = partial(np.average, weights=answers)
+        found.append(
+            JudgedLabel(
+                wanted=wanted,
+                pictures=len(mine),
+                answers=sum(answers),
+                shows=float(share([image.shows for image in mine])),
+                usable=float(share([image.usable for image in mine])),
+                yes_to_both=float(share([image.yes_to_both for image in mine])),
+                agreement=float(share([image.agreement for image in mine])),
+                accepted=sum(image.accepted for image in mine),
+            )
+        )
+    return tuple(found)
 
 
 def _share_of_yes(pictures: list[str], given: list[str]) -> dict[str, float]:

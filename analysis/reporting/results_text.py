@@ -246,6 +246,9 @@ def validation_sentences(findings: Findings) -> Iterable[str]:
             f"{overall.threshold:g} of the answers saying yes to both accepted a picture: "
             f"{100 * overall.accepted_share:.1f} % were."
         )
+        if overall.agreement_by_guessing is not None:
+            like = "; the agreement found is no more than guessing may give" if overall.is_like_guessing else ""
+            yield f"People who guess would agree in {overall.agreement_by_guessing:.3f} of the answers{like}."
 
 
 def agreement_sentences(findings: Findings) -> Iterable[str]:

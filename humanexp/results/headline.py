@@ -209,10 +209,18 @@ def _told_apart(entries: Sequence[Discrimination], *, is_of_few: bool) -> Headli
 def _judged(found: Validation) -> Headline:
     """How many of the judged pictures were accepted, and by which rule."""
     accepted = sum(one.accepted for one in found.images)
+    overall = found.overall
+    like_guessing = (
+        f"These people agree no more than people who guess may: in {overall.agreement:.2f} of the answers, and "
+        f"guessing gives up to {overall.agreement_by_guessing_upper:.2f}."
+        if overall.is_like_guessing
+        else ""
+    )
     return Headline(
         f"Of {counted(len(found.images), 'judged picture')} {accepted} "
         f"({100 * accepted / len(found.images):.1f} %) {'is' if accepted == 1 else 'are'} accepted: more than "
-        f"{found.overall.threshold:g} of the answers say yes to both questions."
+        f"{found.overall.threshold:g} of the answers say yes to both questions.",
+        like_guessing,
     )
 
 

@@ -151,6 +151,28 @@ class Judgements(Entry):
     accepted_share: float | None = None
     accepted_share_one_coin: float | None = None
     decided_otherwise: int | None = None
+    #: agreement on both questions of people who guess, and what 97.5 of 100 such studies stay below
+    agreement_by_guessing: float | None = None
+    agreement_by_guessing_upper: float | None = None
+
+    @property
+    def is_like_guessing(self) -> bool:
+        """Whether people agree no more than people who guess may."""
+        upper = self.agreement_by_guessing_upper
+        return self.agreement is not None and upper is not None and self.agreement <= upper
+
+
+class JudgedLabel(Entry):
+    """All pictures that were compared with one wanted label."""
+
+    wanted: str
+    pictures: int
+    answers: int
+    shows: float
+    usable: float
+    yes_to_both: float
+    agreement: float
+    accepted: int
 
 
 class Validation(Entry):
@@ -158,3 +180,5 @@ class Validation(Entry):
 
     images: tuple[JudgedImage, ...]
     overall: Judgements
+    #: in order of labels; none in findings of earlier versions
+    labels: tuple[JudgedLabel, ...] = ()

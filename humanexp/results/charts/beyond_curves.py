@@ -292,6 +292,7 @@ _OVERALL = {
     "agreement": "agreement on both questions",
     "agreement_shows": "agreement on what is shown",
     "agreement_usable": "agreement on what it can be used as",
+    "agreement_by_guessing": "agreement on both questions, if everybody guessed",
     "mean_image_agreement": "mean agreement of a picture",
     "accepted_share": "share of pictures accepted",
     "accepted_share_one_coin": "share accepted, people weighed by one-coin EM",
@@ -311,13 +312,36 @@ def _build_validation(findings: Findings, key: str) -> Chart:
                 "Agreement of qualified people",
                 (Column("what", "What"), Column("value", "Value", "number")),
                 tuple(
-                    (_OVERALL[name], value) for name, value in found.overall if name in _OVERALL and value is not None
+                    (words, value)
+                    for name, words in _OVERALL.items()
+                    if (value := getattr(found.overall, name)) is not None
                 ),
                 (
                     f"A picture is accepted where more than {found.overall.threshold:g} of the answers say yes "
                     "to both.",
                     *findings.about_people,
                 ),
+            ),
+            *(
+                [
+                    Table(
+                        "labels",
+                        "Agreement by wanted label",
+                        (
+                            Column("wanted", "Wanted"),
+                            Column("pictures", "Pictures", "count"),
+                            Column("answers", "Answers", "count"),
+                            Column("shows", "Shows it", "number", 2),
+                            Column("usable", "Could be used", "number", 2),
+                            Column("yes_to_both", "Yes to both", "number", 2),
+                            Column("agreement", "Agreement", "number", 2),
+                            Column("accepted", "Accepted", "count"),
+                        ),
+                        tuple(tuple(one.model_dump().values()) for one in found.labels),
+                    )
+                ]
+                if found.labels
+                else []
             ),
             Table(
                 "pictures",
@@ -349,6 +373,7 @@ def _build_validation(findings: Findings, key: str) -> Chart:
         ),
         definition=(
             "Agreement: share of the qualified answers that equal the majority. Qualified: the session counts.",
+            "Guessing: every answer as likely as any other; the most frequent of few answers is frequent by itself.",
             "One-coin EM estimates each person's reliability and the pictures' truth together.",
         ),
     )

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from analysis.agreement.labels import label_agreement, one_coin
+from analysis.agreement.labels import guessed_agreement, label_agreement, one_coin
 from analysis.errors import InvalidInput, TooFewResponses
 
 LABELS = 16
@@ -99,3 +102,42 @@ def test_bad_input_is_refused() -> None:
         one_coin(["a", "b", "c"], ["x", "x", "x"], ["1", "2", "3"], labels=2)
     with pytest.raises(InvalidInput, match="people"):
         one_coin(["a"], [], ["1"])
+
+
+def _enumerated(n: int, labels: int) -> tuple[float, float]:
+    """Mean and variance of the largest count over every way to guess."""
+    most = [max(Counter(ways).values()) for ways in itertools.product(range(labels), repeat=n)]
+    return float(np.mean(most)), float(np.var(most))
+
+
+@pytest.mark.parametrize(("n", "labels"), [(1, 4), (2, 4), (3, 4), (5, 4), (4, 2), (7, 2), (6, 3)])
+def test_guessing_is_what_all_ways_to_guess_give(n: int, labels: int) -> None:
+    mean, variance = _enumerated(n, labels)
+    found = guessed_agreement([n], labels)
+    assert found.expected == pytest.approx(mean / n)
+    assert found.upper == pytest.approx(min(1.0, (mean + 1.96 * variance**0.5) / n))
+
+
+def test_guessing_of_two_by_hand() -> None:
+    # Two of four labels are the same in one case of four: 2 of 2 agree, else 1 of 2.
+    assert guessed_agreement([2, 2, 2], 4).expected == pytest.approx(1 / 4 * 1 + 3 / 4 * 1 / 2)
+
+
+def test_guessers_agree_as_guessing_says_and_no_more() -> None:
+    rng = np.random.default_rng(5)
+    given = [10] * 60 + [3] * 20
+    pictures = [str(k) for k, n in enumerate(given) for _ in range(n)]
+    found = guessed_agreement(given, 4)
+    agreed = [label_agreement(pictures, [str(one) for one in rng.integers(4, size=len(pictures))]) for _ in range(400)]
+    shares = np.array([one.agreement for one in agreed])
+    assert shares.mean() == pytest.approx(found.expected, abs=0.003)
+    assert 0.955 < (shares <= found.upper).mean() < 0.995
+
+
+def test_guessing_needs_labels_and_answers() -> None:
+    with pytest.raises(InvalidInput):
+        guessed_agreement([3], 1)
+    with pytest.raises(InvalidInput):
+        guessed_agreement([3, 0], 4)
+    with pytest.raises(TooFewResponses):
+        guessed_agreement([], 4)

@@ -7,6 +7,7 @@ import pytest
 from analysis.errors import InvalidInput
 from analysis.findings.model.checks import JudgedImage, Validation
 from analysis.findings.validation import validation_entries
+from analysis.study.validation import JUDGEMENTS
 
 
 def judged(answers: dict[str, list[str]], *, accepted: bool = True, first: int = 0) -> pd.DataFrame:
@@ -94,6 +95,30 @@ def test_one_coin_stands_beside_the_majority_and_hears_the_reliable() -> None:
     by_majority = [image.accepted == good for image, good in zip(found.images, truth, strict=True)]
     assert np.mean(by_coin) > 0.95 > np.mean(by_majority)
     assert found.overall.decided_otherwise == sum(image.accepted != image.accepted_one_coin for image in found.images)
+
+
+def test_labels_hand_computed() -> None:
+    chairs = judged({"good": ["yes-yes", "yes-yes", "yes-no"], "bad": ["no-no"] * 3})
+    kettles = judged({"pot": ["yes-yes"] * 3}).assign(wanted="kettle", category="kettle", position=9)
+    found = validation_entries(pd.concat([chairs, kettles], ignore_index=True))
+    assert found is not None
+    chair, kettle = found.labels
+    assert (chair.wanted, chair.pictures, chair.answers, chair.accepted) == ("chair", 2, 6, 1)
+    assert chair.shows == pytest.approx(3 / 6) and chair.usable == chair.yes_to_both == pytest.approx(2 / 6)
+    assert chair.agreement == pytest.approx(5 / 6)
+    assert (kettle.wanted, kettle.pictures, kettle.answers, kettle.agreement, kettle.accepted) == ("kettle", 1, 3, 1, 1)
+
+
+def test_people_who_answer_at_random_agree_no_more_than_by_guessing() -> None:
+    rng = np.random.default_rng(11)
+    answers = {f"p{k:02d}": [str(one) for one in rng.choice(JUDGEMENTS, size=10)] for k in range(48)}
+    found = validation_entries(judged(answers))
+    assert found is not None and found.overall.is_like_guessing
+    careful = {name: ["yes-yes"] * 9 + [given[0]] for name, given in answers.items()}
+    found = validation_entries(judged(careful))
+    assert found is not None and not found.overall.is_like_guessing
+    alone = validation_entries(judged({"a": ["yes-yes"]}))
+    assert alone is not None and alone.overall.is_like_guessing, "one answer agrees with nobody"
 
 
 def test_studies_without_judgements_have_none() -> None:
