@@ -36,6 +36,7 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
             _models(findings),
             _similarity(findings),
             _told_apart(findings),
+            _judged(findings),
             _standings(findings.benchmark),
             _accuracy(findings),
         ):
@@ -62,6 +63,37 @@ def print_standings(out: OutputWrapper, standings: Sequence[AverageObserver]) ->
         for note in benchmark_table(standings).notes:
             console.print(f"Note: {note}", style="dim")
     out.write(captured.get())
+
+
+def _judged(findings: Findings) -> Table:
+    """How far people agree about the pictures of each wanted label, and on all."""
+    found = findings.validation
+    if found is None or found.overall.agreement is None:
+        return _table("", (), ())
+    columns = ("wanted", "pictures", "answers", "shows it", "could be used", "yes to both", "agreement", "accepted")
+    rows = [
+        (
+            one.wanted,
+            f"{one.pictures:,}",
+            f"{one.answers:,}",
+            *(f"{share:.3f}" for share in (one.shows, one.usable, one.yes_to_both, one.agreement)),
+            f"{one.accepted:,}",
+        )
+        for one in found.labels
+    ]
+    overall = found.overall
+    accepted = sum(one.accepted for one in found.images)
+    everything = (f"{len(found.images):,}", f"{overall.answers:,}", "", "", "", f"{overall.agreement:.3f}")
+    guessing = overall.agreement_by_guessing
+    return _table(
+        "Agreement of qualified people",
+        columns,
+        [
+            *rows,
+            ("all", *everything, f"{accepted:,}"),
+            *([("if everybody guessed", "", "", "", "", "", f"{guessing:.3f}", "")] if guessing is not None else []),
+        ],
+    )
 
 
 def _standings(standings: Sequence[AverageObserver]) -> Table:

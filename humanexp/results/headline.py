@@ -63,6 +63,13 @@ def _found(findings: Findings) -> Headline:
         return _models_alone(curves)
     if findings.validation and findings.validation.images:
         return _judged(findings.validation)
+    if findings.validation:
+        return Headline(
+            f"Nothing is known of the pictures: of the {findings.validation.overall.people} people who judged them "
+            "none counts.",
+            "Collect more, or look at why sessions were excluded.",
+            is_of_people=False,
+        )
     if findings.trials and findings.trials.rows and not findings.trials.in_all_sessions:
         return Headline(
             "This study gives no curves: its answers judge pictures instead of naming them at a glance.",

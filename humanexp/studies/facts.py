@@ -227,9 +227,10 @@ def tasks_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
     return (*(() if design.get("main_trials") == 0 else ("categorisation",)), *compared)
 
 
-def instructions_of(study: Study) -> list[str]:
-    """What the study itself asks people to keep to, sentence by sentence."""
-    return list(study.configuration.get("judging", {}).get("instructions", []))
+def own_words_of(study: Study) -> dict[str, Any]:
+    """What the study itself asks people to keep to, and whether it words the second question of a picture."""
+    judging = study.configuration.get("judging", {})
+    return {"instructions": judging.get("instructions", []), "own_words": bool(judging.get("usable"))}
 
 
 def language_of_study(study: Study) -> str:

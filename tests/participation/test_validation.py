@@ -283,7 +283,8 @@ def test_a_study_asks_in_its_own_words_and_shows_its_instructions(client, stimul
 def test_a_study_without_words_of_its_own_shows_no_instructions(client, study):
     tab = Tab(client, new_session(study))
     tab.take_lease()
-    assert tab.get("session/").json()["instructions"] == []
+    told = tab.get("session/").json()
+    assert (told["instructions"], told["own_words"]) == ([], False)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from humanexp.participation.own_curves import KEPT_DAYS, TASKS as WITH_RESULT, A
 from humanexp.participation.pages.views import shares_tables
 from humanexp.participation.set_ups import offered_window_ms, steps_of
 from humanexp.recruiters.campaigns import facts_of
-from humanexp.studies.facts import instructions_of, language_of_study, tasks_of
+from humanexp.studies.facts import language_of_study, own_words_of, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
 from humanexp.studies.tasks import TASKS, question
@@ -98,7 +98,7 @@ def _filled_in(study: Study, name: str) -> dict[str, Any]:
     first = [n * _TRIALS for n in range(len(rounds))]
     session = {
         "minutes_left": 8, "set_up": steps_of(study), "longer_window_ms": offered_window_ms(study),
-        "protocol": study.protocol.configuration if study.protocol else {}, "instructions": instructions_of(study),
+        "protocol": study.protocol.configuration if study.protocol else {}, **own_words_of(study),
         "choices": {task: [choice.to_json() for choice in TASKS[task].in_order([], study.space)] for task in tasks},
         "columns": {task: columns for task in tasks if (columns := TASKS[task].columns(study.space)) is not None},
         "blocks": [

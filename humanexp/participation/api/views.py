@@ -53,7 +53,7 @@ from humanexp.participation.places import protocol_of, seconds_left
 from humanexp.participation.presentation import Course, PlannedTrial
 from humanexp.participation.sessions import PreviewClaim, SessionClaim
 from humanexp.participation.set_ups import offered_window_ms, steps_of
-from humanexp.studies.facts import instructions_of, minutes_left, round_seconds
+from humanexp.studies.facts import minutes_left, own_words_of, round_seconds
 from humanexp.studies.tasks import TASKS
 
 _LEASE = OpenApiParameter(
@@ -341,7 +341,7 @@ def _session_out(session: Session) -> dict[str, Any]:
             task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order, space)] for task in tasks
         },
         "columns": {task: columns for task in tasks if (columns := TASKS[task].columns(space)) is not None},
-        "instructions": instructions_of(session.study),
+        **own_words_of(session.study),
         "blocks": session.blocks,
     }
 

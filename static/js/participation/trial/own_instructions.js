@@ -1,7 +1,8 @@
-/** What the study itself asks people to keep to, numbered; nothing where it asks for nothing. */
+/** What the study itself asks people to keep to, numbered, and nothing of questions that it words otherwise. */
 export function showOwnInstructions({ screens, session, document }) {
   const part = screens.find("[data-instructions]");
   const sentences = session.instructions ?? [];
+  for (const usual of screens.findAll("[data-usual-questions]")) usual.hidden = session.own_words === true;
   if (!part) return;
   part.hidden = sentences.length === 0;
   part.querySelector("ol").replaceChildren(
