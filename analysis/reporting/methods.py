@@ -28,6 +28,7 @@ from analysis.study.design import DesignConfig
 from analysis.study.protocol import ProtocolConfig
 from analysis.study.rules import RuleSet
 from analysis.study.study import StudyConfiguration, earlier_defaults
+from analysis.study.validation import PLACEHOLDER, Judging
 from analysis.visual_change.coverage import stimuli_that_cover
 from analysis.wording import counted, joined, listed, quoted, range_of
 
@@ -78,7 +79,12 @@ def methods_paragraphs(
         ("Stimuli", _stimuli(findings)),
         (
             "Procedure",
-            () if configuration is None else _procedure(configuration.protocol, configuration.design, n_labels),
+            ()
+            if configuration is None
+            else (
+                *_procedure(configuration.protocol, configuration.design, n_labels),
+                *_own_words(configuration.judging),
+            ),
         ),
         ("Participants", _participants(findings, rules, scripted=scripted)),
         ("Recruiters", recruiter_sentences(findings)),
@@ -121,6 +127,23 @@ def _what_the_number_allows(reach: Sequence[Reach]) -> str:
     if fewest >= enough:
         return ""
     return f"; all bins of a function can hold so many from {enough:,} stimuli on, and the smallest has {fewest:,}"
+
+
+def _own_words(judging: Judging) -> Iterable[str]:
+    """Questions and instructions of a validation, where the study words them itself."""
+    asked = [
+        f"the {place} question read “{question}”"
+        for place, question in (("first", judging.shows), ("second", judging.usable))
+        if question
+    ]
+    if asked:
+        said = joined(asked).replace(PLACEHOLDER, "[label]")
+        yield f"{said[:1].upper()}{said[1:]}."
+    if judging.instructions:
+        yield (
+            f"{counted(len(judging.instructions), 'numbered instruction')} could be read before the first picture and "
+            "at every picture."
+        )
 
 
 def _procedure(protocol: ProtocolConfig, design: DesignConfig, n_labels: int) -> Iterable[str]:

@@ -117,6 +117,7 @@ def test_a_plan_that_came_late_and_other_tasks_are_told_as_they_are(findings: Fi
     assert "never cropped" in text("Models", findings, seen_whole=[WRONG_CLASSIFIER])
     judged = text("Procedure", findings, {"validation": {"new_pictures": 16}})
     assert "without a time limit" in judged and "200 ms" not in judged and "16 categories" not in judged
+    assert "question read" not in judged and "instruction" not in judged
     pairs = {"discrimination": {"form": "same-different"}}
     assert "same or different (in comparisons) was chosen" in text("Procedure", findings, pairs)
     assert "16 categories" not in text("Procedure", findings, {**pairs, "main_trials": 0})
@@ -124,6 +125,15 @@ def test_a_plan_that_came_late_and_other_tasks_are_told_as_they_are(findings: Fi
     assert "lies below 0.6" in said
     assert "blur and pink noise: 53 of 104 right, 0.510 [0.410, 0.609]; d′ not determined" in said
     assert said.endswith("; equivalent.")
+
+
+def test_the_text_quotes_questions_of_a_study_s_own(findings: Findings) -> None:
+    judging = {"shows": "Is it a {label}?", "instructions": ["Look.", "Say."]}
+    configuration = {**SNAPSHOT["configuration"], "design": {"validation": {}}, "judging": judging}
+    told = methods_paragraphs(findings, {**SNAPSHOT, "configuration": configuration})
+    said = next(one.text for one in told if one.title == "Procedure")
+    assert "The first question read “Is it a [label]?”." in said and "second question" not in said
+    assert "2 numbered instructions could be read before the first picture" in said
 
 
 def test_the_text_says_what_curves_are_the_mean_over_and_which_rise(findings: Findings) -> None:
