@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from analysis.acceptance.record import AnsweredTrial, SessionRecord
-from analysis.labels.space import NO_ANSWER
+from analysis.labels.space import NO_ANSWER, NONE_OF_THESE
 from analysis.study.rules import (
     AllowedSettings,
     EntropySettings,
@@ -130,7 +130,7 @@ def other_group(record: SessionRecord, settings: AllowedSettings) -> Measured:
     failed = [
         trial
         for trial in trials
-        if trial.response not in (None, NO_ANSWER)
+        if trial.response not in (None, NO_ANSWER, NONE_OF_THESE)
         and record.space.group(str(trial.response)) != record.space.group(str(trial.category))
     ]
     return Measured(

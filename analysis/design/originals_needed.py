@@ -14,6 +14,8 @@ from analysis.study.design import DesignConfig
 #: Sessions under this many trials besides golds and negatives have the short set of sentinels.
 SHORT_SESSION = 30
 FULL_GOLDS, SHORT_GOLDS = 8, 5
+#: With two alternatives a guess is right in half of the trials: as many as yes/no takes, whatever the length.
+GOLDS_OF_TWO = 16
 NEGATIVES = 6
 #: A session takes at most this share of the main originals, so that assignments stay free enough to be balanced.
 LARGEST_SHARE_OF_MAIN = 0.85
@@ -203,7 +205,8 @@ def _full(config: DesignConfig, *, main: int, originals: int, person_originals: 
     pairs = block.trials if block else 0
     consistency = config.consistency_pairs if with_choices else 0
     short = main + clean + 2 * consistency + pairs < SHORT_SESSION
-    gold = config.gold_trials if config.gold_trials is not None else (SHORT_GOLDS if short else FULL_GOLDS)
+    usual = GOLDS_OF_TWO if config.alternatives == 2 else SHORT_GOLDS if short else FULL_GOLDS
+    gold = config.gold_trials if config.gold_trials is not None else usual
     if config.clean_trials is None and with_choices:
         # Else who tells clean pictures from others would know most golds.
         clean = max(clean, gold)
@@ -234,7 +237,7 @@ def _shortened(config: DesignConfig, demand: Demand) -> Demand:
     return dataclasses.replace(
         demand,
         practice_parts=shortened(demand.practice_parts, single=SHORT_ROUND),
-        gold=min(demand.gold, SHORT_GOLDS),
+        gold=min(demand.gold, FULL_GOLDS if config.alternatives == 2 else SHORT_GOLDS),
         negative=0,
         consistency=min(demand.consistency, SHORT_PAIRS),
         practice_pair_parts=pairs,

@@ -34,6 +34,8 @@ class PlannedTrial(NamedTuple):
     wanted: str = ""
     #: ABX: the picture X
     third_stimulus: str | None = None
+    #: ids of the labels that are offered, in the order shown, and `none` where it can be answered; empty: all labels
+    options: tuple[str, ...] = ()
 
     @property
     def stimuli(self) -> tuple[str, ...]:
@@ -82,12 +84,15 @@ class SessionPlan:
         )
 
     def to_json(self) -> str:
-        return json.dumps({"slot": self.slot, "trials": self.trials}, separators=(",", ":"))
+        # Trials that offer all labels stand in files as they did before there were others.
+        trials = [trial if trial.options else trial[:-1] for trial in self.trials]
+        return json.dumps({"slot": self.slot, "trials": trials}, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> SessionPlan:
         values = json.loads(text)
-        return cls(slot=values["slot"], trials=tuple(PlannedTrial(*trial) for trial in values["trials"]))
+        trials = (PlannedTrial(*trial) for trial in values["trials"])
+        return cls(slot=values["slot"], trials=tuple(trial._replace(options=tuple(trial.options)) for trial in trials))
 
 
 @dataclass(frozen=True, kw_only=True)

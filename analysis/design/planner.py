@@ -20,6 +20,7 @@ from analysis.design.main_pool import (
     fit_to_stimuli,
     stream,
 )
+from analysis.design.options import check_options, has_own_options, notes_on_options, with_options
 from analysis.design.ordering import (
     Entry,
     Stretch,
@@ -103,7 +104,7 @@ def sufficiency_of(config: DesignConfig, *, originals: int) -> Sufficiency:
 
 
 #: Domains of the random streams, so that a change in one part leaves the others as they were.
-_POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS, _COMMON, _PERSONS, _PERSON_PLACES = range(8)
+_POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS, _COMMON, _PERSONS, _PERSON_PLACES, _OPTIONS = range(9)
 
 
 def plan_study(
@@ -125,6 +126,7 @@ def plan_study(
         Category by original.
     stimuli : iterable of mappings
         Rows with the columns stimulus, original, category, corruption, visual_change; one clean stimulus an original.
+        Where trials have options of their own, also accepted and competing (`Catalogue.from_rows`).
     config : DesignConfig
     seed : int
         Same arguments, same plan.
@@ -156,6 +158,7 @@ def plan_study(
     """
     catalogue = Catalogue.from_rows(originals, stimuli, plain=plain, person_families=person_families, space=space)
     config, said = _without_groups(config, catalogue.space)
+    check_options(config, catalogue)
     corruptions = catalogue.corruptions
     _check_names(config, catalogue, gold_candidates)
     if config.validation is not None:
@@ -174,7 +177,7 @@ def plan_study(
         space=catalogue.space,
     )
     pools |= brought_pools(families, catalogue, each)
-    notes += [*said, *more]
+    notes += [*said, *notes_on_options(config, catalogue.space), *more]
     common_for = partial(_common, config, catalogue, pools["main"], seed)
     demand, sessions, more = fit_to_stimuli(config, demand, catalogue, pools["main"], common_for(demand.main))
     notes += more
@@ -185,6 +188,7 @@ def plan_study(
         families, pools, sessions=len(dealt.main), per_session=config.person_trials, rng=stream(seed, _PERSONS)
     )
     plans = _compose(config, dealt, persons, catalogue, pools, seed)
+    plans = with_options(plans, config, catalogue, stream(seed, _OPTIONS))
     plan = StudyPlan(config=config, seed=seed, pools=pools, sessions=plans, notes=(), summary={})
     summary = summarise(plan, catalogue)
     notes += notes_on(summary, config, dealt.demand)
@@ -223,9 +227,14 @@ def _check_names(config: DesignConfig, catalogue: Catalogue, gold_candidates: Co
 
 
 def _without_groups(config: DesignConfig, space: LabelSpace) -> tuple[DesignConfig, list[str]]:
-    """Where labels have no groups, an answer from another group means nothing: no negative sentinels, and a note."""
-    if space.groups() or config.validation is not None:
+    """Where no answer comes from another group, or few trials offer one: no negative sentinels, and a note."""
+    if config.validation is not None:
         return config, []
+    if space.groups():
+        if not has_own_options(config, space) or config.foils == "other-group" or config.negative_trials is not None:
+            return config, []
+        note = f"No negative sentinels: few trials with {config.alternatives} alternatives offer another group."
+        return config.but(negative_trials=0), [note]
     if config.negative_trials:
         raise DesignRefused(
             f"The labels {space.name} have no groups, so that no answer comes from another group: set "

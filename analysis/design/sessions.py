@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.arrays import FloatArray, IntArray
 from analysis.design.catalogue import Catalogue, StimulusRow
+from analysis.design.options import exchanged
 from analysis.design.plan import PlannedTrial, SessionPlan
 from analysis.design.summary import STRATA
 from analysis.errors import DesignRefused
@@ -94,6 +95,9 @@ def without_seen(
                 third_stimulus=third,
                 correct_response=shown[0].category if trial.task == "categorisation" else trial.correct_response,
                 wanted=trial.wanted if keep_group or not trial.wanted else shown[0].category,
+                options=exchanged(
+                    trial.options, catalogue, before=rows[trial.stimulus].original, after=shown[0].original
+                ),
             )
         )
     _check(session.trials, kept)

@@ -164,7 +164,7 @@ def _procedure(protocol: ProtocolConfig, design: DesignConfig, n_labels: int) ->
     )
     click = {"first": "the first answer counted", "last": "the last answer counted"}[protocol.click_policy]
     asked = [
-        *([f"one of {n_labels} categories"] if design.main_trials else []),
+        *([_offered(design, n_labels)] if design.main_trials else []),
         *([_COMPARISONS[pairs.form]] if pairs else []),
     ]
     chosen = joined(asked)
@@ -289,6 +289,23 @@ def kept_defaults(plan: FrozenPlan, kind: type[StudyConfiguration] = StudyConfig
     if kept:
         said = listed(f"{name} {'none' if value is None else value}" for name, value in kept.items())
         yield f"The plan keeps the defaults of version {study.spec} of the study file: {said}."
+
+
+def _offered(design: DesignConfig, n_labels: int) -> str:
+    """What people chose among who named pictures."""
+    none = ", or none of these, which was never right" if design.none_of_these else ""
+    if not design.alternatives or design.alternatives == n_labels:
+        return f"one of {n_labels} categories{none}"
+    foils = {
+        "any": "drawn so that each category was as often wrong as the number of alternatives says",
+        "competing": "first what competes with the picture's category",
+        "group": "first categories of the same group",
+        "other-group": "first categories of other groups",
+    }
+    return (
+        f"one of {design.alternatives} of {n_labels} categories (the right one, in places drawn anew for each picture, "
+        f"and foils, {foils[design.foils]}){none}"
+    )
 
 
 def _when(answers: int | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, Strict, model_serializer, model_validator
 
+from analysis.labels.space import MOST_FOR_PEOPLE
 from analysis.study.base import Earlier, InForm, Must, Names, Number, Spec, refusal
 from analysis.study.validation import ValidationDesign
 
@@ -51,6 +52,7 @@ class PersonsDesign(Spec):
 
 
 CorruptionOrder = Literal["interleaved", "blocked"]
+Foils = Literal["any", "competing", "group", "other-group"]
 DiscriminationForm = Literal["same-different", "abx"]
 Pair = Annotated[tuple[str, str], Strict(False)]
 
@@ -103,7 +105,7 @@ class PracticeDesign(Spec):
         """Without the settings of a criterion that is not asked for: what earlier versions stored stays as it is."""
         values: dict[str, object] = handler(self)
         for name in self.LATER:
-            if values[name] is None:
+            if values[name] == type(self).model_fields[name].default:
                 del values[name]
         if values[self.SINGLE] is None:
             return values
@@ -212,7 +214,7 @@ class DesignConfig(PracticeDesign):
     """What a session contains and how many sessions there are. What makes no study is refused."""
 
     SINGLE = "practice_trials"
-    LATER = ("persons",)
+    LATER = ("persons", "alternatives", "foils", "none_of_these")
 
     sessions: Annotated[
         int,
@@ -262,7 +264,12 @@ class DesignConfig(PracticeDesign):
     ] = 1
     gold_trials: Annotated[
         int | None,
-        Field(ge=0, le=200, description="clean, easy pictures; 8, or 5 in sessions under 30 trials, if left out"),
+        Field(
+            ge=0,
+            le=200,
+            description="clean, easy pictures; 8, or 5 in sessions under 30 trials, or 16 with two `alternatives`, if "
+            "left out",
+        ),
         InForm("Gold", part="naming", placeholder="8, or 5 if short"),
     ] = None
     negative_trials: Annotated[
@@ -314,6 +321,45 @@ class DesignConfig(PracticeDesign):
         Number,
         InForm("Share that everybody sees", part="naming"),
     ] = 0.0
+    alternatives: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MOST_FOR_PEOPLE,
+            description="labels that a trial offers, one of them right and the others foils, at places drawn anew for "
+            "each; 0: all of them, in one grid. With 2, practice takes 10 right of 12 and a session 16 golds unless "
+            "the file says otherwise ([labels.md](labels.md))",
+        ),
+        InForm(
+            "Alternatives a picture",
+            help="2: one of two. Empty: all labels.",
+            part="naming",
+            placeholder="all labels",
+        ),
+    ] = 0
+    foils: Annotated[
+        Foils,
+        Field(
+            description="labels offered beside the right one: drawn at random so that a label is as often wrong as the "
+            "alternatives say; or first what competes with the picture's label (`competing`), labels of its group "
+            "(`group`) or of the others (`other-group`)"
+        ),
+        InForm(
+            "Foils",
+            part="naming",
+            choices={
+                "": "any labels",
+                "competing": "what competes with the picture's label first",
+                "group": "labels of the same group first",
+                "other-group": "labels of other groups first",
+            },
+        ),
+    ] = "any"
+    none_of_these: Annotated[
+        bool,
+        Field(description="whether *None of these* can be answered as well; it is never right"),
+        InForm("Also offer “None of these”", help="It is never right.", part="naming"),
+    ] = False
     corruption_order: Annotated[
         CorruptionOrder,
         Field(description="or `blocked`: one corruption after the other, in random order"),
@@ -345,9 +391,13 @@ class DesignConfig(PracticeDesign):
 
     @model_validator(mode="before")
     @classmethod
-    def _validation_has_no_main_trials(cls, values: object) -> object:
-        is_validation = isinstance(values, Mapping) and values.get("validation") is not None
-        return {"main_trials": 0, **values} if is_validation else values  # type: ignore[dict-item]
+    def _usual(cls, values: object) -> object:
+        """What is usual for what is asked: a validation has no main trials; of two, a guess is right in half."""
+        if not isinstance(values, Mapping):
+            return values
+        no_trials = {"main_trials": 0} if values.get("validation") is not None else {}
+        of_two = {"practice_round": 12, "practice_pass": 10} if values.get("alternatives") == 2 else {}
+        return {**no_trials, **of_two, **values}
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -364,6 +414,7 @@ class DesignConfig(PracticeDesign):
                 "A validation study asks nothing else: set main_trials = 0, without a discrimination block.",
                 "main_trials",
             )
+        self._check_options()
         if self.person_trials and not self.main_trials:
             raise refusal(
                 f"{{place}} is {self.person_trials}, but nobody names pictures in this study (main_trials = 0), so "
@@ -374,6 +425,27 @@ class DesignConfig(PracticeDesign):
         if self.validation is None and self.main_trials == 0 and self.discrimination is None:
             raise refusal("{place} is 0 and there is no discrimination block: nothing would be asked.", "main_trials")
         return self
+
+    def _check_options(self) -> None:
+        if self.alternatives == 1:
+            raise refusal(
+                "{place} is 1, which leaves nothing to choose: set it to 2 or more, or leave it out.", "alternatives"
+            )
+        if self.foils != "any" and not self.alternatives:
+            raise refusal(
+                "{place} says which labels are offered beside the right one, and all are: set alternatives, or leave "
+                "foils out.",
+                "foils",
+            )
+        if self.alternatives and self.person_trials:
+            raise refusal(
+                "{place} cannot be had with sentinels of persons: these tell people from machines by the label that is "
+                "chosen among all. Leave one of the two out.",
+                "alternatives",
+            )
+        for name in ("alternatives", "none_of_these"):
+            if getattr(self, name) and not self.main_trials:
+                raise refusal("{place} is about naming pictures, which nobody does with main_trials = 0.", name)
 
     @property
     def person_trials(self) -> int:

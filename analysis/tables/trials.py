@@ -263,8 +263,8 @@ TRIALS = TableSchema(
         Column(
             name=OPTIONS,
             kind="text",
-            description="ids that the trial offered, separated by blanks, `none` among them where none of these could "
-            "be answered; empty = all labels",
+            description="ids that the trial offered, in the order shown, separated by blanks, `none` among them where "
+            "none of these could be answered; empty = all labels",
             nullable=True,
             optional=True,
         ),

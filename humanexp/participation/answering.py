@@ -282,7 +282,7 @@ def _was_set_back(course: Course, trial: PlannedTrial, now: datetime) -> bool:
 
 
 def check_answer(course: Course, trial: PlannedTrial, response: str, simulated: bool) -> None:
-    if not trial.task.accepts(response, course.space):
+    if not trial.takes(response, course.space):
         raise InvalidRequest(
             "This is not one of the possible answers.", fields={"response": f"{response!r} is not a choice"}
         )

@@ -14,7 +14,7 @@ import numpy as np
 from django.db.models import F, QuerySet
 from numpy.typing import NDArray
 
-from analysis.labels.lists import ACCEPTED, COMPETING
+from analysis.labels.lists import ACCEPTED, COMPETING, OPTIONS
 from analysis.masks import noise_mask
 from analysis.study.protocol import ProtocolConfig
 from analysis.tables.trials import TIMING_COLUMNS
@@ -151,6 +151,7 @@ _TRIAL_COLUMNS = {
     "mask_seed": "trial__mask_seed",
     "server_received_at": "received_at",
     "grid_order": "session__grid_order",
+    OPTIONS: "trial__options",
     ACCEPTED: "trial__stimulus__source_image__accepted",
     COMPETING: "trial__stimulus__source_image__competing",
 }
@@ -218,6 +219,7 @@ def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]
         row["clicks_json"] = json.dumps(clicks)
         row["server_received_at"] = row["server_received_at"].isoformat()
         row["grid_order"] = " ".join(row["grid_order"]) or None
+        row[OPTIONS] = " ".join(row[OPTIONS]) or None
         row[ACCEPTED] = " ".join(row[ACCEPTED]) or None
         row[COMPETING] = row[COMPETING] or None
         for column in TIMING_COLUMNS:

@@ -226,6 +226,8 @@ class Trial(models.Model):
     mask_seed = models.BigIntegerField()
     #: validation: the category that the picture is compared with
     wanted = models.CharField(max_length=40, blank=True)
+    #: ids of the labels that are offered, in the order shown, and `none` where it can be answered; empty: all labels
+    options = models.JSONField(default=list, blank=True)
 
     class Meta:
         db_table = "experiments_trial"

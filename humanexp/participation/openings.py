@@ -201,6 +201,7 @@ def _create_trials(session: Session, plan: SessionPlan) -> None:
             correct_response=trial.correct_response,
             mask_seed=trial.mask_seed,
             wanted=trial.wanted,
+            options=list(trial.options),
         )
         for trial in plan.trials
     )

@@ -200,7 +200,7 @@ def _own_curve(session: Session, promise: OwnCurve, counted: QuerySet[Response])
     mine = mine.filter(Q(session__is_verified=True) | Q(session=session)).order_by()
     answers = list(mine.values_list("trial__stimulus__visual_change", "correct"))
     changes, right = [change or 0.0 for change, _ in answers], [bool(correct) for _, correct in answers]
-    performance = own_performance(changes, right, chance=session.study.space.chance)
+    performance = own_performance(changes, right, chance=session.study.chance)
     frozen = promise.compared_with
     earlier = Earlier.model_validate(frozen.content) if frozen else None
     if performance is None:

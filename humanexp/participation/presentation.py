@@ -23,7 +23,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from analysis.labels.space import LabelSpace
+from analysis.labels.space import NO_ANSWER, NONE_OF_THESE, LabelSpace
 from analysis.study.protocol import ProtocolConfig
 from analysis.study.rules import FastSettings, RuleSet
 from humanexp.core import clock
@@ -98,6 +98,14 @@ class PlannedTrial:
     not_before_s: float
     #: labels that are right, where there are several; empty: `correct_response` alone
     accepted: tuple[str, ...] = ()
+    #: answers that are offered, in the order shown; empty: all labels
+    options: tuple[str, ...] = ()
+
+    def takes(self, response: str, space: LabelSpace) -> bool:
+        """Whether this is one of the possible answers."""
+        if self.options:
+            return response in self.options or (self.task.is_timed and response == NO_ANSWER)
+        return self.task.accepts(response, space)
 
     def judge(self, response: str) -> bool | None:
         """Whether an answer is right; None where nobody knows the right one. No answer in time is wrong."""
@@ -131,6 +139,13 @@ class Course:
         if position >= len(self.trials):
             raise NotFound
         return self.trials[position]
+
+    def own_options(self, trial: PlannedTrial) -> tuple[int, ...]:
+        """What a trial offers that offers some of the labels only: places among the choices of the session."""
+        choices = (*self.space.in_grid, NONE_OF_THESE)
+        if not trial.options or set(self.space.ids) <= set(trial.options):
+            return ()
+        return tuple(choices.index(one) for one in trial.options)
 
     def fetchable(self, positions: Sequence[int], cursor: int) -> list[PlannedTrial]:
         """The trials at these positions, if the pictures of all may be fetched: unanswered, in the cursor's block."""
@@ -166,14 +181,12 @@ def course_of(claim: SessionClaim) -> Course:
     study = session.study
     protocol = ProtocolConfig.from_dict(study.protocol.configuration) if study.protocol else None
     rows = Trial.objects.filter(session=session).order_by("position")
-    columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted", _ACCEPTED)
+    columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted", _ACCEPTED, "options")
     trials: list[PlannedTrial] = []
     shown = [f"{name}__{part}" for name in answers.PICTURES for part in Picture._fields]
     for row in rows.values_list(*columns, *shown):
-        (pk, position, block, name, correct, mask_seed, wanted, accepted), parts = (
-            row[: len(columns)],
-            row[len(columns) :],
-        )
+        pk, position, block, name, correct, mask_seed, wanted, accepted, options = row[: len(columns)]
+        parts = row[len(columns) :]
         task = TASKS[name]
         before = trials[-1].not_before_s if trials and trials[-1].block == block else 0.0
         triples = zip(parts[0::3], parts[1::3], parts[2::3], strict=True)
@@ -181,7 +194,19 @@ def course_of(claim: SessionClaim) -> Course:
         least = least_s(task, protocol)
         least += before
         trials.append(
-            PlannedTrial(pk, position, block, task, correct, mask_seed, wanted, pictures, least, tuple(accepted))
+            PlannedTrial(
+                pk,
+                position,
+                block,
+                task,
+                correct,
+                mask_seed,
+                wanted,
+                pictures,
+                least,
+                accepted=tuple(accepted),
+                options=tuple(options),
+            )
         )
     return Course(
         session_id=session.pk,

@@ -280,4 +280,5 @@ def _trial(planned: Planned, pictures: Mapping[str, Picture]) -> PlannedTrial:
         wanted=planned.wanted,
         pictures=tuple(pictures[name] for name in planned.stimuli)[: task.showings],
         not_before_s=0.0,
+        options=planned.options,
     )

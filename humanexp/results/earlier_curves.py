@@ -73,7 +73,7 @@ def _mean_curves(found: Study, study: Study) -> list[EarlierLine]:
         return []
     for curve in selectors.findings(run).curves:
         is_alike = curve.property == "accuracy" and curve.abscissa == "visual_change"
-        is_alike = is_alike and curve.chance == study.space.chance
+        is_alike = is_alike and curve.chance == study.chance
         if is_alike and curve.corruption in wanted.corruptions:
             by_population.setdefault(curve.population, []).append(curve)
     whole = {name: own for name, own in by_population.items() if len(own) == len(wanted.corruptions)}

@@ -106,7 +106,7 @@ def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterato
             yield path, schema
     others = (
         *_trial_files(study, folder),
-        *_mixed_model(folder, len(study.space)),
+        *_mixed_model(folder, study.alternatives),
         *_labels(study, folder),
         *_findings(study, folder, beside),
         *_coverage(study, folder),
@@ -246,7 +246,7 @@ Every number again, with Python 3.11, numpy, scipy, pandas, pyarrow and pydantic
 
 On the platform of the export the result is identical, elsewhere within 1e-9.
 
-The same answers with person, category and original as random effects and a guess rate of 1/{len(study.space)}, with R
+The same answers with person, category and original as random effects and a guess rate of 1/{study.alternatives}, with R
 and lme4, or with Python and bambi:
 
     Rscript {MIXED_MODEL}/mixed_model.R

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from analysis.errors import install
 from analysis.labels.space import NO_ANSWER
-from humanexp.simulation.participant import ParticipationFailed
+from humanexp.simulation.participant import ParticipationFailed, options_in
 from humanexp.simulation.personas import Answer, Persona, TruePicture
 
 #: Generous: the machine may be busy with other things.
@@ -217,6 +217,8 @@ class BrowserParticipant:
     #: pictures and wanted category by position, as far as the page has them
     _pictures: dict[int, list[TruePicture]] = field(default_factory=dict)
     _wanted: dict[int, str] = field(default_factory=dict)
+    _offered: dict[int, list[str]] = field(default_factory=dict)
+    _choices: list[dict[str, str]] = field(default_factory=list)
     #: position of the next trial that comes on the screen
     _position: int = 0
     _fault: str = ""
@@ -291,7 +293,7 @@ class BrowserParticipant:
             raise ParticipationFailed(self._fault)
         if position not in self._pictures:
             raise ParticipationFailed(f"trial {position} is on the screen before its pictures came")
-        return self.persona.answer(
+        return self.persona.among(self._offered.get(position, ())).answer(
             self._pictures[position], participant=self.name, position=position, wanted=self._wanted.get(position)
         )
 
@@ -310,6 +312,7 @@ class BrowserParticipant:
         reply = route.fetch()
         if reply.ok:
             self._position = reply.json()["cursor"]
+            self._choices = reply.json()["choices"].get("categorisation", [])
         route.fulfill(response=reply)
 
     def _receives_pictures(self, route: Any) -> None:
@@ -317,6 +320,8 @@ class BrowserParticipant:
         if reply.ok:
             first, last = map(int, _found(_PICTURES, route.request.url))
             self._keep(first, last, reply.body(), reply.headers.get("picture-lengths", ""))
+            offered = options_in(reply.headers.get("trial-options", ""), self._choices)
+            self._offered |= dict(zip(range(first, last + 1), offered, strict=False))
         route.fulfill(response=reply)
 
     def _keep(self, first: int, last: int, content: bytes, lengths: str) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
@@ -166,6 +166,13 @@ class Panellist:
         return {"X-CSRFToken": token, "Referer": self.site}
 
 
+def options_in(header: str, choices: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Names of the answers that each trial offers; empty where trials offer all of these choices."""
+    if not header:
+        return []
+    return [[choices[int(place)]["name"] for place in trial.split()] for trial in header.split(",")]
+
+
 #: Pictures of one trial, in tasks that show several.
 PICTURES: Mapping[str, int] = {"discrimination": 2, "abx": 3}
 
@@ -233,9 +240,10 @@ class OpenSession:
     def response_to(self, position: int, state: Mapping[str, Any]) -> dict[str, Any]:
         """Look at the trial; what the page sends of it."""
         task = next(block["task"] for block in state["blocks"] if block["first"] <= position <= block["last"])
-        pictures = [self._picture(position, showing) for showing in range(PICTURES.get(task, 1))]
+        replies = [self._picture(position, showing) for showing in range(PICTURES.get(task, 1))]
+        pictures, offered = [picture for picture, _ in replies], options_in(replies[-1][1], state["choices"][task])
         wanted = self._get(f"trials/{position}/question/")["wanted"] if task == "validation" else None
-        answer = self.participant.persona.answer(
+        answer = self.participant.persona.among(offered[0] if offered else ()).answer(
             pictures, participant=self.participant.name, position=position, wanted=wanted
         )
         timing = self._untimed(answer) if wanted else self._timing(position, answer, state["protocol"])
@@ -256,12 +264,13 @@ class OpenSession:
         reply = self.participant.connection.post(urljoin(self.entry, "way-out/"), headers=self.headers)
         return str(reply.json()["address"])
 
-    def _picture(self, position: int, showing: int) -> TruePicture:
+    def _picture(self, position: int, showing: int) -> tuple[TruePicture, str]:
+        """A picture, and what the reply says of the options of its trial."""
         url = urljoin(self.api, f"trials/{position}/stimulus/{showing}/")
         reply = self.participant.connection.get(url, headers=self.headers)
         digest = hashlib.sha256(reply.content).hexdigest()
         try:
-            return self.participant.truth[digest]
+            return self.participant.truth[digest], reply.headers.get("Trial-Options", "")
         except KeyError:
             raise ParticipationFailed(f"trial {position}: these bytes are not in the stimulus manifest") from None
 

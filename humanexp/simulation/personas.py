@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -58,6 +59,21 @@ class Persona(ABC):
     is_honest: bool = False
     #: labels among which it answers
     space: LabelSpace = field(default_factory=default_labels)
+    #: answers that the trial offers; empty: all labels
+    offered: tuple[str, ...] = ()
+
+    def among(self, offered: Sequence[str]) -> Self:
+        """The same where a trial offers these answers; none: all labels."""
+        return replace(self, offered=tuple(offered)) if offered else self
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Answers among which it chooses a label."""
+        return self.offered or self.space.ids
+
+    def _right(self, picture: TruePicture) -> str:
+        """The picture's category; where only another label of it is offered, nobody here knows which."""
+        return picture.category if picture.category in self.options else self.options[0]
 
     @abstractmethod
     def answer(
@@ -68,7 +84,7 @@ class Persona(ABC):
     def _choices(self, pictures: Sequence[TruePicture], wanted: str | None) -> Sequence[str]:
         if wanted is not None:
             return JUDGEMENTS
-        return {2: (SAME, DIFFERENT), 3: (LIKE_A, LIKE_B)}.get(len(pictures), self.space.ids)
+        return {2: (SAME, DIFFERENT), 3: (LIKE_A, LIKE_B)}.get(len(pictures), self.options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,22 +123,33 @@ class Honest(Persona):
         if len(pictures) == 3:
             return Answer(response=self._match(pictures[0], pictures[1], pictures[2], rng), rt_ms=rt_ms)
         if attention < miss + self.lapse:
-            return Answer(response=str(rng.choice(self.space.ids)), rt_ms=rt_ms)
+            return Answer(response=str(rng.choice(self.options)), rt_ms=rt_ms)
         picture = pictures[0]
-        knows = self.observers.probability_correct(
-            picture.corruption, picture.change_for_people, original=picture.original, participant=participant
+        knows = self._among_offered(
+            self.observers.probability_correct(
+                picture.corruption, picture.change_for_people, original=picture.original, participant=participant
+            )
         )
         if rng.random() < knows:
-            return Answer(response=picture.category, rt_ms=rt_ms)
+            return Answer(response=self._right(picture), rt_ms=rt_ms)
         return Answer(response=self._guess(picture, participant, rng), rt_ms=rt_ms)
+
+    def _among_offered(self, knows: float) -> float:
+        """Chance of a right answer where that is `knows` among all labels: who does not know it guesses."""
+        if not self.offered:
+            return knows
+        guess = self.space.chance
+        known = max(0.0, (knows - guess) / (1.0 - guess))
+        return known + (1.0 - known) / len([one for one in self.offered if one in self.space])
 
     def _guess(self, picture: TruePicture, participant: str, rng: np.random.Generator) -> str:
         """A wrong category; the person's own favourite more often than others."""
+        wrong = [category for category in self.options if category != self._right(picture)]
         if self.favourite and rng.random() < self.favourite:
             favourite = str(random_stream(self.seed, participant, "favourite").choice(self.space.ids))
-            if favourite != picture.category:
+            if favourite in wrong:
                 return favourite
-        return str(rng.choice([category for category in self.space.ids if category != picture.category]))
+        return str(rng.choice(wrong))
 
     def _judge(self, picture: TruePicture, wanted: str, participant: str, rng: np.random.Generator) -> str:
         """Who recognises the wanted thing says so, and now and then doubts its use; everybody else sees none."""
@@ -189,6 +216,8 @@ class OneButton(Persona):
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
     ) -> Answer:
         favourite = str(random_stream(self.seed, participant, "favourite").choice(self.space.ids))
+        if self.offered:
+            favourite = self.offered[0]
         rt_ms = float(random_stream(self.seed, participant, position).uniform(300, 600))
         if wanted is not None:
             return Answer(response=IS_ONE, rt_ms=rt_ms * UNHURRIED)
@@ -211,7 +240,7 @@ class TooFast(Persona):
         if len(pictures) > 1:
             return Answer(response=str(rng.choice(self._choices(pictures, wanted))), rt_ms=rt_ms)
         hit = rng.random() < 0.5 * (1 - pictures[0].visual_change)
-        return Answer(response=pictures[0].category if hit else str(rng.choice(self.space.ids)), rt_ms=rt_ms)
+        return Answer(response=self._right(pictures[0]) if hit else str(rng.choice(self.options)), rt_ms=rt_ms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +255,9 @@ class Inconsistent(Persona):
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
     ) -> Answer:
         rng = random_stream(self.seed, participant, position, "whim")
-        answer = self.honest.answer(pictures, participant=participant, position=position, wanted=wanted)
+        answer = self.honest.among(self.offered).answer(
+            pictures, participant=participant, position=position, wanted=wanted
+        )
         if rng.random() < self.share:
             return Answer(response=str(rng.choice(self._choices(pictures, wanted))), rt_ms=answer.rt_ms)
         return answer
@@ -260,6 +291,8 @@ class Machine(Persona):
             is_a = x.corruption == a.corruption if a.corruption != b.corruption else x.original == a.original
             return Answer(response=LIKE_A if is_a == (rng.random() < 0.95) else LIKE_B, rt_ms=rt_ms)
         named = self.names(pictures[0])
+        if named not in self.options:
+            named = str(random_stream(self.seed, "machine", pictures[0].original, *self.options).choice(self.options))
         if named == pictures[0].texture and rng.random() < self.turned:
             named = pictures[0].category
         if wanted is None:
@@ -292,11 +325,15 @@ class Assisted(Persona):
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
     ) -> Answer:
-        own = self.honest.answer(pictures, participant=participant, position=position, wanted=wanted)
+        own = self.honest.among(self.offered).answer(
+            pictures, participant=participant, position=position, wanted=wanted
+        )
         if random_stream(self.seed, participant, position, "help").random() >= self.share:
             return own
         rt_ms = own.rt_ms if own.rt_ms is not None else self.honest.rt_median_ms
-        sent = self.machine.answer(pictures, participant=participant, position=position, wanted=wanted)
+        sent = self.machine.among(self.offered).answer(
+            pictures, participant=participant, position=position, wanted=wanted
+        )
         return replace(sent, rt_ms=rt_ms)
 
 

@@ -173,6 +173,21 @@ class Study(models.Model):
         """The labels among which people and networks answer."""
         return self.stimulus_set.source_set.space if self.stimulus_set is not None else default_labels()
 
+    @property
+    def alternatives(self) -> int:
+        """Labels that a trial offers: as many as the design says, or all."""
+        return (self.configuration.get("design") or {}).get("alternatives") or len(self.space)
+
+    @property
+    def chance(self) -> float:
+        """Share of right answers of whoever guesses among the labels that a trial offers."""
+        return 1.0 / self.alternatives
+
+    @property
+    def offers_none(self) -> bool:
+        """Whether "none of these" can be answered."""
+        return bool((self.configuration.get("design") or {}).get("none_of_these"))
+
     @transaction.atomic
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Who makes a study owns it."""

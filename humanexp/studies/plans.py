@@ -223,6 +223,11 @@ def rule_set_of(configuration: StudyConfiguration, *, keeps: Study | None = None
 
 
 def grid_order_for(study: Study, *, person: str) -> list[str]:
-    """Labels row by row in the order of this person's own; empty where the protocol keeps their own."""
+    """Labels row by row in the order of this person's own; empty where the protocol keeps theirs.
+
+    Trials that offer some of them only have an order of their own.
+    """
     asked = study.protocol.configuration.get("grid_order") if study.protocol else None
+    if study.alternatives < len(study.space):
+        return []
     return list(shuffled_grid(study.family.slug, person, study.space)) if asked == "shuffled" else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
+from analysis.design.options import alternatives_of
 from analysis.labels.space import FEWEST, MOST_FOR_PEOPLE, LabelSpace
 from analysis.study.protocol import PROTOCOLS
 from analysis.study.rules import RuleSet
@@ -198,10 +199,11 @@ def _with_labels(configuration: StudyConfiguration, space: LabelSpace) -> tuple[
             f"People choose among {FEWEST} to {MOST_FOR_PEOPLE} labels, and the pictures of {configuration.stimuli} "
             f"have {len(space):,} ({space.name}): import them under labels that put several of these together.",
         )
-    protocol, more = configuration.protocol, len(space) - LOOKED_THROUGH
+    offered = alternatives_of(configuration.design, space)
+    protocol, more = configuration.protocol, offered - LOOKED_THROUGH
     if more <= 0:
         return configuration, []
-    notes = [f"{len(space)} labels: studies with more than {LOOKED_THROUGH} are not yet tried with people."]
+    notes = [f"{offered} labels: studies with more than {LOOKED_THROUGH} are not yet tried with people."]
     shipped = PROTOCOLS.get(protocol.name)
     if shipped and protocol.response_ms == shipped.config.response_ms and not protocol.fixed_response_window:
         longer = protocol.response_ms + MORE_MS * more

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from analysis.labels.files import shipped
-from analysis.labels.space import NO_ANSWER, Label, LabelSpace
+from analysis.labels.space import NO_ANSWER, NONE_OF_THESE, Label, LabelSpace
 from analysis.study.validation import PLACEHOLDER
 from humanexp.stimuli.choices import Choice, choices_of_labels, columns_of_labels, word_of
 
+if TYPE_CHECKING:
+    from humanexp.studies.models import Study
+
 #: (wanted label, the study's configuration, its labels) -> what the page is told
 Ask = Callable[[str, Mapping[str, Any], LabelSpace], dict[str, Any]]
+
+
+#: An answer that is no label, where a study offers it.
+NONE = Choice(name=NONE_OF_THESE, label=_("None of these"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +50,12 @@ class Task:
             return True
         return response in space if self.is_of_labels else any(choice.name == response for choice in self.choices)
 
-    def in_order(self, names: Sequence[str], space: LabelSpace) -> tuple[Choice, ...]:
-        """The choices in this order, where it is an order of them; else in their own."""
+    def in_order(self, names: Sequence[str], space: LabelSpace, *, offers_none: bool = False) -> tuple[Choice, ...]:
+        """The choices in this order, where it is an order of them; else in their own. None of these comes last."""
         choices = choices_of_labels(space) if self.is_of_labels else self.choices
         by_name = {choice.name: choice for choice in choices}
-        return tuple(by_name[name] for name in names) if sorted(names) == sorted(by_name) else choices
+        ordered = tuple(by_name[name] for name in names) if sorted(names) == sorted(by_name) else choices
+        return (*ordered, NONE) if offers_none and self.is_of_labels else ordered
 
     def columns(self, space: LabelSpace) -> int | None:
         """Columns of the grid, where the labels state a grid; None: as square as can be."""
@@ -281,3 +289,18 @@ def register(task: Task) -> None:
 
 for _task in (CATEGORISATION, DISCRIMINATION, ABX, VALIDATION):
     register(_task)
+
+
+def answers_of(study: Study, tasks: Iterable[str], order: Sequence[str] = ()) -> dict[str, Any]:
+    """What the page is told of the answers to these tasks of a study, labels in this order or in their own."""
+    space, asked = study.space, [TASKS[name] for name in tasks]
+    return {
+        "choices": {
+            task.name: [choice.to_json() for choice in task.in_order(order, space, offers_none=study.offers_none)]
+            for task in asked
+        },
+        "columns": {task.name: columns for task in asked if (columns := task.columns(space)) is not None},
+        "alternatives": {
+            task.name: study.alternatives for task in asked if task.is_of_labels and study.alternatives < len(space)
+        },
+    }

@@ -21,6 +21,7 @@ ALLOWED_NAMES = {
         "protocol",
         "choices",
         "columns",
+        "alternatives",
         "blocks",
         "lease",
         "token",
@@ -41,9 +42,10 @@ ALLOWED_NAMES = {
 ALLOWED_HEADERS = {
     *("allow", "cache-control", "content-length", "content-security-policy", "content-type", "date", "server", "vary"),
     *("cross-origin-opener-policy", "referrer-policy", "x-content-type-options", "x-frame-options"),
-    *("content-language", "connection", "expires", "picture-lengths", "x-request-id"),
+    *("content-language", "connection", "expires", "picture-lengths", "trial-options", "x-request-id"),
 }
-LENGTHS_AND_DATE = ("content-length", "picture-lengths", "date", "x-request-id")
+#: Those that differ; what a trial offers is what the page shows a moment later, the right answer among it.
+LENGTHS_AND_DATE = ("content-length", "picture-lengths", "trial-options", "date", "x-request-id")
 WORDS = ("gaussian_noise", "gaussian_blur", "gold", "negative", "consistency", "sentinel", "clean", "visual_change")
 
 

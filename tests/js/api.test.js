@@ -31,10 +31,17 @@ test("every call carries bearer and lease, and never a cookie, a referrer or the
 
 test("pictures come one after another in one reply, and are parted by their lengths", async () => {
   const { api, calls } = make(() => new Response(new Blob(["abc", "de"]), { headers: { "Picture-Lengths": "3,2" } }));
-  const pictures = await api.pictures(7, 8);
+  const { blobs: pictures, options } = await api.pictures(7, 8);
   assert.deepEqual(calls.map(({ url }) => url), ["/api/v1/run/trials/7-8/pictures/"]);
   assert.deepEqual(await Promise.all(pictures.map((picture) => picture.text())), ["abc", "de"]);
   assert.equal(pictures[0].type, "image/png");
+  assert.deepEqual(options, []);
+});
+
+test("with pictures comes what each trial offers, where that is less than all", async () => {
+  const headers = { "Picture-Lengths": "3,2", "Trial-Options": "3 0,12 4 16" };
+  const { api } = make(() => new Response(new Blob(["abc", "de"]), { headers }));
+  assert.deepEqual((await api.pictures(7, 8)).options, [[3, 0], [12, 4, 16]]);
 });
 
 test("pictures that were cut off, or lost their lengths, are no reply", async () => {

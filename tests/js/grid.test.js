@@ -44,6 +44,10 @@ test("words without icons, and words too long for the room below one, are laid o
   assert.deepEqual(await laidOut(["cat", "keyboard", "Lastwagen"], "a.svg"), []);
   assert.deepEqual(await laidOut(["cat", "Schlüsselbund", "dog"], "a.svg"), ["words"]);
   assert.deepEqual(await laidOut(["cat", "dog", "cow"]), ["words"]);
+  const none = [{ name: "cat", label: "cat", icon: "a.svg" }, { name: "none", label: "none" }];
+  const root = new Page().createElement("div");
+  await new ChoiceGrid({ root, clock: () => 2000 }).fill(none);
+  assert.ok("words" in root.dataset, "a word among icons takes its room");
   assert.deepEqual(await laidOut(["same", "different"]), ["words", "pair"]);
   assert.deepEqual(await laidOut(["same", "different"], undefined, 1), ["words"]);
 });
@@ -156,4 +160,14 @@ test("a changed mind moves the mark", async () => {
 test("nothing of the page tells one choice from another but its name, label and icon", async () => {
   const { root } = await shown(GRID.map((choice) => ({ ...choice, icon: `/static/icons/${choice.name}.svg` })));
   for (const button of root.children) assert.deepEqual(Object.keys(button.dataset), ["choice", "keys"]);
+});
+
+test("buttons have room for the longest word of all trials, whatever this trial offers", async () => {
+  const root = new Page().createElement("div");
+  const all = ["cat", "dog", "Schlüsselbund"].map((label) => ({ name: label, label, icon: "a.svg" }));
+  const grid = new ChoiceGrid({ root, clock: () => 2000 });
+  await grid.fill([all[1], all[0]], undefined, all);
+  assert.deepEqual([...root.properties], [["--columns", "2"], ["--rows", "1"], ["--longest", "13"]]);
+  assert.deepEqual(["words" in root.dataset, "pair" in root.dataset], [true, true]);
+  assert.deepEqual(root.children.map((child) => [child.dataset.choice, child.dataset.keys]), [["dog", "1"], ["cat", "2"]]);
 });

@@ -4,7 +4,7 @@ import { PictureStore } from "../../static/js/participation/trial/pictures.js";
 
 const passing = () => Object.assign(new Error("no reply"), { mayPass: true });
 
-function make({ faults = {}, sizePx = 224, size = 224, parts = ["0", "mask"] } = {}) {
+function make({ faults = {}, sizePx = 224, size = 224, parts = ["0", "mask"], offered = [] } = {}) {
   const requests = [];
   const closed = [];
   const options = [];
@@ -19,7 +19,7 @@ function make({ faults = {}, sizePx = 224, size = 224, parts = ["0", "mask"] } =
     Array.from({ length: last - first + 1 }, (_, k) => parts.map((part) => ({ name: `${first + k}/${part}` }))).flat();
   const store = new PictureStore({
     api: {
-      pictures: (first, last) => serve(`${first}-${last}`, blobs(first, last)),
+      pictures: (first, last) => serve(`${first}-${last}`, { blobs: blobs(first, last), options: offered }),
       question: (position) => serve(`${position}/question`, { name: `${position}/question` }),
     },
     createBitmap: async (blob, given) => {
@@ -122,4 +122,12 @@ test("what is asked of a picture is fetched with it, and is no picture", async (
   assert.equal(options.length, 1, "only the picture is decoded");
   store.release(7);
   assert.deepEqual(closed, ["7/0"]);
+});
+
+test("what a trial offers is kept with its pictures, and forgotten with them", async () => {
+  const { store } = make({ offered: [[2, 0], null] });
+  await store.prefetch([6, 7], ONE);
+  assert.deepEqual([store.of(6).options, store.of(7).options], [[2, 0], null]);
+  store.release(6);
+  assert.equal(store.of(6).options, null);
 });

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from analysis.labels.files import default_labels
 from analysis.study.study import StudyConfiguration
 from analysis.study.toml import line_of
 from humanexp.core.errors import InputRefused
@@ -293,6 +294,28 @@ def test_the_form_asks_for_sentinels_of_persons_and_states_their_cost(client, re
     assert "checked" in again.split('value="cue_conflict"')[1].split(">")[0]
     assert "checked" not in again.split('value="high_pass"')[1].split(">")[0]
     assert 'value="3"' in again
+
+
+def test_the_form_asks_for_alternatives_foils_and_none_of_these(client, researcher, stimulus_set):
+    page = client.get("/studies/new/").content.decode()
+    assert all(f'name="{name}"' in page for name in ("alternatives", "foils", "none_of_these"))
+    n_labels = len(default_labels())
+    asked = {"alternatives": "3", "foils": "other-group", "none_of_these": "on"}
+    draft = client.post("/studies/new/draft/", filled(**asked)).content.decode()
+    assert 'data-draft="good"' in draft and "a guess is right in 1 of 3" in draft and "never right" in draft
+    for wrong, place, said in (
+        ({"alternatives": "1"}, "alternatives", "leaves nothing to choose"),
+        ({"alternatives": f"{n_labels + 1}"}, "alternatives", f"are only {n_labels}"),
+        ({"foils": "group"}, "foils", "all are"),
+        ({"alternatives": "2", "foils": "competing"}, "foils", "no picture says what competes"),
+    ):
+        refused = client.post("/studies/new/draft/", filled(**wrong)).content.decode()
+        assert f'data-refusal="{place}"' in refused and said in refused
+    assert client.post("/studies/new/", filled(**asked)).status_code == 302
+    design = Study.objects.get().configuration["design"]
+    assert [design[name] for name in asked] == [3, "other-group", True]
+    again = client.get("/studies/small-study/design/change/").content.decode()
+    assert 'value="other-group" selected' in again and "checked" in again.split('name="none_of_these"')[1].split(">")[0]
 
 
 def test_a_refused_form_keeps_what_was_typed(client, researcher, stimulus_set):

@@ -28,7 +28,7 @@ from humanexp.recruiters.campaigns import facts_of
 from humanexp.studies.facts import language_of_study, own_words_of, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
-from humanexp.studies.tasks import TASKS, question
+from humanexp.studies.tasks import TASKS, answers_of, question
 
 #: Widths of a frame, px.
 WIDTHS = (768, 390, 1280)
@@ -98,9 +98,9 @@ def _filled_in(study: Study, name: str) -> dict[str, Any]:
     first = [n * _TRIALS for n in range(len(rounds))]
     session = {
         "minutes_left": 8, "set_up": steps_of(study), "longer_window_ms": offered_window_ms(study),
-        "protocol": study.protocol.configuration if study.protocol else {}, **own_words_of(study),
-        "choices": {task: [choice.to_json() for choice in TASKS[task].in_order([], study.space)] for task in tasks},
-        "columns": {task: columns for task in tasks if (columns := TASKS[task].columns(study.space)) is not None},
+        "protocol": study.protocol.configuration if study.protocol else {},
+        **own_words_of(study),
+        **answers_of(study, tasks),
         "blocks": [
             {"index": n, "kind": "main", "task": task, "first": first[n], "last": first[n] + _TRIALS - 1}
             for n, task in enumerate(rounds)

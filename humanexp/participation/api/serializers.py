@@ -154,6 +154,11 @@ class SessionOut(StateOut, CodeOut):
         child=serializers.CharField(), help_text="what the study asks people to keep to, in its own words"
     )
     own_words = serializers.BooleanField(help_text="whether the study words the second question of a picture itself")
+    alternatives = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="labels that a trial offers, by task, where these are not all of `choices`; `Trial-Options` of its "
+        "pictures says which",
+    )
     blocks = BlockOut(many=True)
 
 

@@ -54,7 +54,7 @@ from humanexp.participation.presentation import Course, PlannedTrial
 from humanexp.participation.sessions import PreviewClaim, SessionClaim
 from humanexp.participation.set_ups import offered_window_ms, steps_of
 from humanexp.studies.facts import minutes_left, own_words_of, round_seconds
-from humanexp.studies.tasks import TASKS
+from humanexp.studies.tasks import answers_of
 
 _LEASE = OpenApiParameter(
     "X-Lease", str, OpenApiParameter.HEADER, required=True, description="the lease that this tab has taken"
@@ -163,6 +163,8 @@ class PicturesView(RunView):
         """The pictures of up to eight unanswered trials of the present block, one after another.
 
         Of each trial in turn: its showings, then its mask where it has one. `Picture-Lengths` gives the bytes of each.
+        Where trials offer some of the labels only, `Trial-Options` gives theirs, in the order shown: places in the
+        session's `choices`, separated by blanks, and trials by commas.
         A page far away waits for a few replies instead of a hundred, and the server answers a few calls.
         """
         positions = range(first, last + 1)
@@ -174,20 +176,20 @@ class PicturesView(RunView):
         self.sittings.note_fetched(claim=self.claim, positions=positions)
         response = HttpResponse(b"".join(pictures), content_type="application/octet-stream")
         response["Picture-Lengths"] = ",".join(str(len(picture)) for picture in pictures)
-        return response
+        return _with_options(response, course, trials)
 
 
 class StimulusView(RunView):
     @extend_schema(parameters=[_LEASE], responses=_PICTURE)
     def get(self, request: Request, position: int, showing: int) -> HttpResponse:
         """A picture of an unanswered trial of the present block; `showing` 1 is the second one of a pair."""
-        _, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
+        course, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
         if showing >= len(trial.pictures):
             raise NotFound
         (stimuli,) = self.sittings.show(claim=self.claim, trials=[trial])
         if showing == len(trial.pictures) - 1:
             self.sittings.note_fetched(claim=self.claim, positions=[position])
-        return HttpResponse(stimuli[showing], content_type="image/png")
+        return _with_options(HttpResponse(stimuli[showing], content_type="image/png"), course, [trial])
 
 
 class MaskView(RunView):
@@ -309,6 +311,14 @@ def _parts(course: Course, trial: PlannedTrial, stimuli: Sequence[bytes]) -> Ite
         yield mask_png(seed=trial.mask_seed, protocol=course.protocol)
 
 
+def _with_options(response: HttpResponse, course: Course, trials: Sequence[PlannedTrial]) -> HttpResponse:
+    """With what each of these trials offers, where that is less than all labels."""
+    offered = [course.own_options(trial) for trial in trials]
+    if any(offered):
+        response["Trial-Options"] = ",".join(" ".join(map(str, places)) for places in offered)
+    return response
+
+
 def valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
     serializer = serializer_class(data=request.data)
     serializer.is_valid(raise_exception=True)
@@ -323,7 +333,7 @@ def _own_result(said: str) -> str:
 
 def _session_out(session: Session) -> dict[str, Any]:
     tasks = dict.fromkeys(block["task"] for block in session.blocks)
-    protocol, space = protocol_of(session), session.study.space
+    protocol = protocol_of(session)
     return {
         "state": session.told_state,
         "session_code": session.code,
@@ -337,10 +347,7 @@ def _session_out(session: Session) -> dict[str, Any]:
         "set_up": steps_of(session.study),
         "longer_window_ms": offered_window_ms(session.study),
         "protocol": protocol.to_dict(),
-        "choices": {
-            task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order, space)] for task in tasks
-        },
-        "columns": {task: columns for task in tasks if (columns := TASKS[task].columns(space)) is not None},
+        **answers_of(session.study, tasks, session.grid_order),
         **own_words_of(session.study),
         "blocks": session.blocks,
     }

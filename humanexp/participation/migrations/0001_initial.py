@@ -451,6 +451,7 @@ class Migration(migrations.Migration):
                         ("correct_response", models.CharField(blank=True, max_length=40)),
                         ("mask_seed", models.BigIntegerField()),
                         ("wanted", models.CharField(blank=True, max_length=40)),
+                        ("options", models.JSONField(blank=True, default=list)),
                         (
                             "second_stimulus",
                             models.ForeignKey(

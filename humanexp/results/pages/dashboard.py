@@ -236,7 +236,8 @@ def question_of(study: Study, findings: Findings) -> Question:
         task = "Same corruption or another?"
     else:
         n_labels = findings.labels.n if findings.labels else len(default_labels())
-        task = f"Which of {n_labels} categories?"
+        offered = design.get("alternatives") or n_labels
+        task = f"Which of {offered if offered == n_labels else f'{offered} offered, of {n_labels}'} categories?"
     shown_ms = (configuration.get("protocol") or {}).get("stimulus_ms")
     timed = shown_ms is not None and not design.get("validation") and study.origin == Origin.COLLECTED
     return Question(

@@ -16,7 +16,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial, SessionRecord
-from analysis.labels.space import NO_ANSWER, LabelSpace
+from analysis.labels.space import NO_ANSWER, NONE_OF_THESE, LabelSpace
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 
@@ -356,9 +356,10 @@ def shape(record: SessionRecord) -> Picture:
     if not total:
         return Picture(columns=(), good=0, of=0)
     most = max(answers.values())
+    none = (NONE_OF_THESE,) if answers[NONE_OF_THESE] else ()
     columns = (
         _column(x, answers[choice] / most, ACCENT if choice != NO_ANSWER else BAD, f"{choice}: {answers[choice]}")
-        for x, choice in enumerate((*record.space.in_grid, NO_ANSWER))
+        for x, choice in enumerate((*record.space.in_grid, *none, NO_ANSWER))
     )
     return Picture(columns=tuple(columns), good=most, of=total)
 

@@ -98,7 +98,10 @@ if (name === "leave") {
 }
 if (name === "trial") {
   const grid = new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock: () => 0 });
-  await grid.fill(session.choices[task], session.columns?.[task]);
+  const [choices, alternatives] = [session.choices[task], session.alternatives?.[task]];
+  // A trial that offers some labels only, as it might come.
+  const offered = choices.filter(({ name: answer }, place) => !alternatives || place < alternatives || answer === "none");
+  await grid.fill(offered, alternatives ? undefined : session.columns?.[task], choices);
   grid.show();
 }
 document.body.inert = true;

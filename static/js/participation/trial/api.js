@@ -122,12 +122,16 @@ export class RunApi {
   }
 
   /**
-   * The pictures of some consecutive trials: of each its showings, then its mask where it has one.
+   * The pictures of some consecutive trials: of each its showings, then its mask where it has one; and what each trial
+   * offers, as places in the session's choices, where that is less than all of them.
    *
-   * @returns {Promise<Blob[]>}
+   * @returns {Promise<{blobs: Blob[], options: number[][]}>}
    */
   pictures(first, last) {
-    const read = async (reply) => parted(await reply.blob(), reply.headers.get("Picture-Lengths"));
+    const read = async (reply) => ({
+      blobs: parted(await reply.blob(), reply.headers.get("Picture-Lengths")),
+      options: optionsIn(reply.headers.get("Trial-Options")),
+    });
     return this.#call({ method: "GET", path: `trials/${first}-${last}/pictures/`, read });
   }
 
@@ -176,6 +180,11 @@ function parted(blob, header) {
   if (total !== blob.size) throw new Error(`${blob.size} bytes of pictures instead of ${header}`);
   let end = 0;
   return lengths.map((length) => blob.slice(end, (end += length), "image/png"));
+}
+
+/** Of each trial the places of what it offers; none where trials offer all. */
+function optionsIn(header) {
+  return header ? header.split(",").map((trial) => (trial ? trial.split(" ").map(Number) : null)) : [];
 }
 
 /** The problem JSON of a refusal; a proxy's own page has none, and its status says enough. */

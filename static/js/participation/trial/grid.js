@@ -17,14 +17,15 @@ const SHORT = 9;
  * Lays choices out on an element by the properties and attributes that its style sheet reads.
  *
  * @param {HTMLElement} root @param {Array<{label: string, icon?: string}>} choices @param {number} [columns] as stated
+ * @param {Array<{label: string}>} [all] those of other trials, too: with their words buttons are as large in every trial
  */
-export function layOut(root, choices, columns) {
-  const letters = Math.max(0, ...choices.flatMap(({ label }) => label.split(/\s+/)).map((word) => word.length));
+export function layOut(root, choices, columns, all = choices) {
+  const letters = Math.max(0, ...all.flatMap(({ label }) => label.split(/\s+/)).map((word) => word.length));
   root.style.setProperty("--columns", String(columns ?? columnsOf(choices.length)));
   root.style.setProperty("--rows", String(rowsOf(choices.length, columns)));
   root.style.setProperty("--longest", String(letters));
-  // Words without icons, or too long for the room below one, are given more width, and broken where that is not enough.
-  mark(root, "words", letters > SHORT || !choices.some(({ icon }) => icon));
+  // Words of which one has no icon, or too long for the room below one, are given more width, and broken where that is not enough.
+  mark(root, "words", letters > SHORT || all.some(({ icon }) => !icon));
   mark(root, "pair", choices.length === 2 && rowsOf(2, columns) === 1);
 }
 
@@ -69,8 +70,9 @@ export class ChoiceGrid {
    *
    * @param {Array<{name: string, label: string, icon?: string}>} choices in the order of the grid, row by row
    * @param {number} [columns] those of the grid; without them it is as square as can be
+   * @param {Array<{label: string}>} [all] those of other trials, too
    */
-  async fill(choices, columns) {
+  async fill(choices, columns, all = choices) {
     this.#choices = choices;
     this.#columns = columns ?? columnsOf(choices.length);
     const hasRows = rowsOf(choices.length, columns) > 1;
@@ -99,7 +101,7 @@ export class ChoiceGrid {
     });
     this.#root.dataset.columns = String(this.#columns);
     // On the parent, for the verdict below the grid is placed by them, too.
-    layOut(this.#root.parentElement ?? this.#root, choices, columns);
+    layOut(this.#root.parentElement ?? this.#root, choices, columns, all);
     this.#root.replaceChildren(...this.#buttons);
     // A label without its icon is still an answer: a failed icon must not stop a session.
     await Promise.allSettled(icons.map((icon) => icon.decode()));

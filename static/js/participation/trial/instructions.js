@@ -5,6 +5,9 @@ import { showOwnInstructions } from "./own_instructions.js";
 import { Surface } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
 
+/** The answer that is no label. */
+const NONE = "none";
+
 /** The first look at the example is this many times slower. */
 const SLOW = 6;
 
@@ -21,14 +24,20 @@ export async function instruct(run, task) {
   const { protocol } = session;
   const stated = { ...protocol, ...run.stated };
   const choices = session.choices[task] ?? [];
+  const alternatives = session.alternatives?.[task];
+  const labels = choices.filter(({ name }) => name !== NONE).length;
   screens.show(`instructions-${task}`, {
     stimulus_s: seconds(stated.stimulus_ms, run.document),
     response_s: seconds(stated.response_ms, run.document),
-    answers: String(choices.length),
+    answers: String(alternatives ?? labels),
   });
   showOwnInstructions(run);
   for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
-  const rows = rowsOf(choices.length, session.columns?.[task]) > 1 ? "several" : "one";
+  const offered = alternatives ? alternatives + choices.length - labels : choices.length;
+  const rows = rowsOf(offered, alternatives ? undefined : session.columns?.[task]) > 1 ? "several" : "one";
+  const kind = alternatives ? (alternatives === 2 ? "two" : "some") : "all";
+  for (const part of screens.findAll("[data-offered]")) part.hidden = part.dataset.offered !== kind;
+  for (const part of screens.findAll("[data-none]")) part.hidden = labels === choices.length;
   for (const part of screens.findAll("[data-rows]")) part.hidden = part.dataset.rows !== rows;
   const isOfNumbers = choices.some(({ label }) => /^[1-9]$/.test(label));
   for (const part of screens.findAll("[data-numbers]")) part.hidden = !isOfNumbers;

@@ -29,10 +29,11 @@ export class PictureStore {
   #random;
   #sizePx;
   #kept = new Map();
+  #options = new Map();
 
   /**
    * @param {object} options
-   * @param {object} options.api pictures(first, last) gives Blobs, question(position) an object
+   * @param {object} options.api pictures(first, last) gives blobs, and options of each trial; question(position) an object
    * @param {typeof createImageBitmap} options.createBitmap
    * @param {(ms: number) => Promise<void>} options.sleep
    * @param {number} options.sizePx side that the protocol promises
@@ -74,27 +75,29 @@ export class PictureStore {
     await Promise.all(Array.from({ length: Math.min(PARALLEL, works.length) }, work));
   }
 
-  /** @returns {{stimuli: ImageBitmap[], mask: ImageBitmap|null, question: object|null, decodeOk: boolean}} */
+  /** @returns {{stimuli: ImageBitmap[], mask: ImageBitmap|null, question: object|null, options: number[]|null, decodeOk: boolean}} */
   of(position) {
     const kept = this.#kept.get(position) ?? new Map();
     const stimuli = [...kept.keys()].filter(Number.isInteger).sort((a, b) => a - b).map((showing) => kept.get(showing));
     const isWhole = (bitmap) => bitmap.width === this.#sizePx && bitmap.height === this.#sizePx;
     const [mask, question] = [kept.get("mask") ?? null, kept.get("question") ?? null];
-    return { stimuli, mask, question, decodeOk: stimuli.length > 0 && stimuli.every(isWhole) };
+    return { stimuli, mask, question, options: this.#options.get(position) ?? null, decodeOk: stimuli.length > 0 && stimuli.every(isWhole) };
   }
 
   /** Frees the pictures of an answered trial. */
   release(position) {
     for (const kept of this.#kept.get(position)?.values() ?? []) kept.close?.();
     this.#kept.delete(position);
+    this.#options.delete(position);
   }
 
   async #fetchPictures(first, last, parts) {
-    const blobs = await this.#api.pictures(first, last);
+    const { blobs, options } = await this.#api.pictures(first, last);
     if (blobs.length !== parts.length * (last - first + 1)) throw new Undecodable(`${blobs.length} pictures for trials ${first}-${last}`);
     const bitmaps = await Promise.all(blobs.map((blob) => this.#decode(blob)));
     for (let position = first; position <= last; position += 1) {
       for (const part of parts) this.#keep(position, part, bitmaps.shift());
+      if (options[position - first]) this.#options.set(position, options[position - first]);
     }
   }
 

@@ -36,7 +36,8 @@ async function openStage(run, block) {
   const { session, screens, grid, outbox, progress } = run;
   const choices = session.choices[block.task];
   screens.show("trial");
-  await grid.fill(choices, session.columns?.[block.task]);
+  const alternatives = session.alternatives?.[block.task];
+  if (!alternatives) await grid.fill(choices, session.columns?.[block.task]);
   grid.ask(screens.message(`question-${block.task}`));
   const protocol = block.is_slow ? slowed(session.protocol, SLOW) : session.protocol;
   const surface = new Surface({ canvas: screens.find("canvas"), view: run.view, protocol });
@@ -52,6 +53,8 @@ async function openStage(run, block) {
     },
 
     async ask({ position, pictures }) {
+      // Before the fixation: nothing is laid out while a trial is on the screen.
+      if (alternatives) await grid.fill(pictures.options.map((place) => choices[place]), undefined, choices);
       run.begun.mark(position);
       // Nothing is sent, and nothing written on the page, while a trial is on the screen.
       outbox.hold();
