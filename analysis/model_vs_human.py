@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 COLUMNS = (
     "subj", "session", "trial", "rt", "object_response", "category", "condition", "imagename", "visual_change",
 )  # fmt: skip
+#: A further column of studies whose trials offer some labels only, or none of these.
+OFFERED = "options"
 #: Name of the experiment with clean pictures.
 CLEAN_EXPERIMENT = "clean"
 PEOPLE = "people"
@@ -36,6 +38,8 @@ class TrialFiles:
     participants : sequence of str
         Codes of all participants who may come; they are called subject-01, subject-02, ... in order of codes, unless
         their codes begin with "subject" already.
+    with_options : bool
+        Whether a column says what each trial offered.
 
     Notes
     -----
@@ -43,8 +47,9 @@ class TrialFiles:
     with one name have one image id for every observer, as error consistency needs it.
     """
 
-    def __init__(self, folder: Path, participants: Sequence[str]) -> None:
+    def __init__(self, folder: Path, participants: Sequence[str], *, with_options: bool = False) -> None:
         self.folder = folder
+        self.columns = (*COLUMNS, OFFERED) if with_options else COLUMNS
         self.paths: list[Path] = []
         codes = sorted(set(participants))
         width = max(2, len(str(len(codes))))
@@ -118,6 +123,7 @@ class TrialFiles:
                 condition,
                 image,
                 repr(change) if known else "",
+                *([_text(row.get(OFFERED))] if OFFERED in self.columns else []),
             ]
         )
 
@@ -129,7 +135,7 @@ class TrialFiles:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self.paths.append(path)
             with path.open("w" if is_new else "a", encoding="utf-8", newline="") as text:
-                csv.writer(text, lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
+                csv.writer(text, lineterminator="\n").writerows([self.columns, *rows] if is_new else rows)
         self._waiting.clear()
 
 
@@ -157,6 +163,10 @@ def _condition(row: Mapping[Any, Any]) -> str:
     if isinstance(condition, str) and condition:
         return condition
     return f"{min(int(float(row['visual_change']) * 10), 9) / 10:.1f}"
+
+
+def _text(cell: Any) -> str:
+    return cell if isinstance(cell, str) else ""
 
 
 def _seconds(rt_ms: Any) -> str:

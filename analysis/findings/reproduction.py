@@ -20,6 +20,7 @@ from analysis.errors import InvalidInput
 from analysis.findings.analysing import analyse
 from analysis.findings.model.people import Settings
 from analysis.labels.files import read_labels_file
+from analysis.labels.space import LabelSpace
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import SESSIONS
 from analysis.tables.stimuli import FACTORS, LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
@@ -33,6 +34,8 @@ DESCRIPTION = "analysis.json"
 FINDINGS = "findings.json"
 #: The labels, where they are not those that the analysis takes unasked.
 LABELS = "labels.toml"
+#: Tables that an analysis reads, besides the trials.
+BESIDE: tuple[TableSchema, ...] = (PREDICTIONS, LEVEL_PREDICTIONS, ANSWERS, SESSIONS, STIMULI, FACTORS)
 #: Largest difference between numbers computed on different platforms.
 TOLERANCE = 1e-9
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow")
@@ -112,28 +115,101 @@ def analyse_export(folder: Path, **changes: JsonValue) -> dict[str, JsonValue]:
     TableRefused
         If a table is damaged.
     """
+    exported = read_export(folder, **changes)
+    found = analyse(
+        exported.trials,
+        exported.table(PREDICTIONS),
+        exported.settings,
+        labels=exported.labels,
+        study=exported.study,
+        sessions=exported.sessions,
+        session_table=exported.table(SESSIONS),
+        stimuli=exported.table(STIMULI),
+        level_predictions=exported.table(LEVEL_PREDICTIONS),
+        answers=exported.table(ANSWERS),
+        factor_table=exported.table(FACTORS),
+    )
+    return {**found.to_json(), **exported.beside}
+
+
+@dataclass(frozen=True)
+class ExportedStudy:
+    """What an export holds of a study.
+
+    Parameters
+    ----------
+    folder : Path
+    study : str
+        Its name.
+    settings : Settings
+        Of its analysis.
+    sessions : mapping or None
+        Counts of sessions.
+    beside : mapping
+        Further keys of the findings, which no analysis computes.
+    labels : LabelSpace or None
+        None: those that an analysis takes unasked.
+    trials : pandas.DataFrame
+    tables : mapping of str to pandas.DataFrame
+        Further tables that an analysis reads, by the name of their schema; those that the study has.
+    """
+
+    folder: Path
+    study: str
+    settings: Settings
+    sessions: Mapping[str, object] | None
+    beside: Mapping[str, JsonValue]
+    labels: LabelSpace | None
+    trials: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+
+    def table(self, schema: TableSchema) -> pd.DataFrame | None:
+        """A further table; None where the study has none."""
+        return self.tables.get(schema.name)
+
+
+def read_export(folder: Path, **changes: JsonValue) -> ExportedStudy:
+    """Read what the command ``export`` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+    **changes
+        Settings to use instead of those of the export.
+
+    Raises
+    ------
+    InvalidInput
+        If the folder is no export.
+    TableRefused
+        If a table is damaged.
+    """
     try:
         description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
         settings, study = Settings.model_validate({**description["settings"], **changes}), description["study"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{folder} is no exported study: {DESCRIPTION} is missing or damaged ({error}).") from error
-    trials = _read(folder, TRIALS)
-    if trials is None:
+    path = table_file(folder, TRIALS)
+    if path is None:
         raise InvalidInput(f"{folder} holds neither trials.parquet nor trials.csv: export the study again.")
-    found = analyse(
-        trials,
-        _read(folder, PREDICTIONS),
-        settings,
-        labels=read_labels_file(folder / LABELS) if (folder / LABELS).is_file() else None,
+    return ExportedStudy(
+        folder=folder,
         study=study,
+        settings=settings,
         sessions=description.get("sessions"),
-        session_table=_read(folder, SESSIONS),
-        stimuli=_read(folder, STIMULI),
-        level_predictions=_read(folder, LEVEL_PREDICTIONS),
-        answers=_read(folder, ANSWERS),
-        factor_table=_read(folder, FACTORS),
+        beside=description.get("beside", {}),
+        labels=read_labels_file(folder / LABELS) if (folder / LABELS).is_file() else None,
+        trials=TRIALS.read(path),
+        tables={
+            schema.name: schema.read(found) for schema in BESIDE if (found := table_file(folder, schema)) is not None
+        },
     )
-    return {**found.to_json(), **description.get("beside", {})}
+
+
+def table_file(folder: Path, schema: TableSchema) -> Path | None:
+    """The file of a table in an export, Parquet where it is there; None where neither file is."""
+    paths = (folder / f"{schema.name}.{suffix}" for suffix in ("parquet", "csv"))
+    return next((path for path in paths if path.exists()), None)
 
 
 def differences(stored: object, computed: object, path: str = "") -> Iterator[Difference]:
@@ -153,15 +229,6 @@ def differences(stored: object, computed: object, path: str = "") -> Iterator[Di
 
 def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _read(folder: Path, schema: TableSchema) -> pd.DataFrame | None:
-    """A table of the export, from Parquet where it is there; None where neither file is."""
-    for suffix in ("parquet", "csv"):
-        path = folder / f"{schema.name}.{suffix}"
-        if path.exists():
-            return schema.read(path)
-    return None
 
 
 def _versions() -> dict[str, str]:

@@ -150,7 +150,8 @@ def _trial_files(study: Study, folder: Path) -> list[Path]:
     """The same answers as trial files of the model-vs-human toolbox."""
     from analysis.model_vs_human import TrialFiles
 
-    files = TrialFiles(folder / TRIAL_FILES, participant_codes(study))
+    has_options = study.alternatives < len(study.space) or study.offers_none
+    files = TrialFiles(folder / TRIAL_FILES, participant_codes(study), with_options=has_options)
     for chunk in trial_chunks(study):
         files.add_trials(chunk)
     files.add_predictions(curve_predictions_of(study))

@@ -92,6 +92,8 @@ class TrialImport(models.Model):
     trials_file = models.CharField(max_length=300)
     #: which stimulus of the study's set is the picture of which trials, relative to MEDIA_ROOT; empty without pictures
     pictures_file = models.CharField(max_length=300, blank=True, default="")
+    #: archive of an export's tables and settings, relative to MEDIA_ROOT; empty for trial files
+    export_file = models.CharField(max_length=300, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

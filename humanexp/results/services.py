@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from pydantic import JsonValue
 
 from analysis.findings.model.entry import N_BOOTSTRAP
 from analysis.findings.model.people import Settings
+from analysis.labels.files import labels_to_toml
 from analysis.trial_meaning import Unit, kinds_of
 from humanexp.core import clock, file_store
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, StudyRefused
@@ -28,13 +28,15 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.participation.models import Response, counting
 from humanexp.results import tables
+from humanexp.results.imported_exports import Imported, import_export, record_import, same_files
 from humanexp.results.models import AnalysisPlan, AnalysisRun, TrialImport
 from humanexp.results.selectors import ANALYSE, Selection, analyses_under_way, self_reports
 from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.labels import space_named
 from humanexp.stimuli.services.adopted_pictures import Adopted, adopt_pictures, open_pictures
 from humanexp.studies import permissions
-from humanexp.studies.models import Action, Origin, Study, StudyFamily, StudyState
+from humanexp.studies.models import Action, Origin, Study
 from humanexp.studies.selectors import subject_of
 
 if TYPE_CHECKING:
@@ -258,15 +260,6 @@ def _write(path: Path, trials: pd.DataFrame, keys: Mapping[str, str], changes: M
     rows.sort_values("key").to_parquet(path, index=False)
 
 
-@dataclass(frozen=True)
-class Imported:
-    trial_import: TrialImport
-    #: False when the very same files had been imported before
-    is_new: bool
-    #: what was decided about the files' meaning, a sentence each
-    notes: tuple[str, ...] = ()
-
-
 def import_trials(
     *,
     paths: Sequence[Path],
@@ -278,13 +271,16 @@ def import_trials(
     originals: Path | None = None,
     answers: Sequence[Path] = (),
     letters: bool = False,
+    labels: str = "",
+    none_offered: bool = False,
     by: User | None = None,
 ) -> Imported:
     """Make a study from published trial files. All files or none; the same files again change nothing.
 
     With a folder or archive of pictures, these are attached; one that is missing or ambiguous refuses everything.
     `answers` are files of texts that models gave about the same pictures, read by rule; with `letters`, a letter names
-    the category at its place in the alphabet.
+    the category at its place in the alphabet. `labels` names those of the trials, by default the product's, and
+    `none_offered` says that "none of these" could be answered. A single folder is an export of a study.
     """
     from analysis.published_trials import digest_of, read_published_trials
     from analysis.tables.trials import TRIALS
@@ -292,6 +288,11 @@ def import_trials(
     slug = slugify(name)
     if not slug:
         raise InputRefused(f"{name!r} is no name for a study: use letters and digits, e.g. --study noise.")
+    if labels and pictures is not None:
+        raise InputRefused("Pictures can be attached to trials of the product's own labels alone: leave one out.")
+    folders = [path for path in paths if path.is_dir()]
+    if len(folders) == len(paths) == 1:
+        return import_export(folder=folders[0], slug=slug, title=name, by=by)
     before = Study.objects.filter(slug=slug).first()
     if before is not None:
         known = _same_import(before, digest_of([*paths, *answers]), humans=humans, classifiers=classifiers)
@@ -307,6 +308,8 @@ def import_trials(
         times_in=times_in,
         answers=answers,
         style="letters" if letters else "words",
+        space=space_named(labels) if labels else None,
+        none_offered=none_offered,
     )
     if pictures is not None:
         found_pictures(published.trials, published.observers, pictures, originals)
@@ -316,7 +319,7 @@ def import_trials(
     try:
         TRIALS.write(published.trials, path)
         file_store.publish(relative)
-        trial_import = _record(
+        trial_import = record_import(
             slug=slug,
             title=name,
             by=by,
@@ -326,6 +329,7 @@ def import_trials(
             kinds=published.kinds,
             trials=len(published.trials),
             trials_file=relative,
+            labels_document=labels_to_toml(space_named(labels)) if labels else "",
         )
     except BaseException:
         path.unlink(missing_ok=True)
@@ -353,16 +357,7 @@ def _forget(trial_import: TrialImport) -> None:
 
 def _same_import(study: Study, digest: str, *, humans: str, classifiers: str) -> TrialImport:
     """The import that is already there, if it is of these files; another study of that name is kept as it is."""
-    there = TrialImport.objects.filter(study=study).first()
-    if there is None:
-        raise InputRefused(
-            f"The study {study.slug!r} exists, and its trials were collected here. Choose another name with --study."
-        )
-    if there.digest != digest:
-        raise InputRefused(
-            f"The study {study.slug!r} holds {there.trials} trials of other files, and imported trials "
-            "never change. Import these files under another name with --study."
-        )
+    there = same_files(study, digest)
     observers: dict[str, str] = there.observers
     kinds, _ = kinds_of({name: kind == "human" for name, kind in observers.items()}, humans, classifiers)
     if kinds != observers:
@@ -371,39 +366,3 @@ def _same_import(study: Study, digest: str, *, humans: str, classifiers: str) ->
             "Import them under another name."
         )
     return there
-
-
-@transaction.atomic
-def _record(
-    *,
-    slug: str,
-    title: str,
-    by: User | None,
-    digest: str,
-    files: list[dict[str, object]],
-    observers: dict[str, str],
-    kinds: dict[str, dict[str, int]],
-    trials: int,
-    trials_file: str,
-) -> TrialImport:
-    if StudyFamily.objects.filter(slug=slug).exists():
-        raise InputRefused(f"There are already studies in a family called {slug!r}. Choose another name with --study.")
-    study = Study.objects.create(
-        family=StudyFamily.objects.create(slug=slug),
-        slug=slug,
-        title=title,
-        origin=Origin.IMPORTED,
-        state=StudyState.STOPPED,
-        digest=digest,
-        created_by=by,
-    )
-    return TrialImport.objects.create(
-        study=study,
-        digest=digest,
-        files=files,
-        observers=observers,
-        kinds=kinds,
-        trials=trials,
-        trials_file=trials_file,
-        created_by=by,
-    )

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from analysis.study.analysis_plan import AnalysisPlan
+from analysis.tables.stimuli import FACTORS, LEVEL_PREDICTIONS, STIMULI
+from analysis.tables.trials import ANSWERS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
@@ -14,6 +16,7 @@ from humanexp.participation.answers import iter_trial_rows, unfetched_answers
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.participation.sessions import session_counts
 from humanexp.participation.set_ups import closing_rows, longer_windows, set_up_rows
+from humanexp.results.imported_exports import kept_export, settings_of
 from humanexp.results.models import TrialImport
 from humanexp.screening.models import Verdict
 from humanexp.screening.selectors import accepted_sessions, current_verdicts, excluded_counts
@@ -50,6 +53,18 @@ class AnalysisTables(TypedDict):
 
 def analysis_tables(study: Study) -> AnalysisTables:
     """Everything that `analysis.findings.analysing.analyse` reads of a study, by the name of its argument."""
+    kept = kept_export(study)
+    if kept is not None:
+        return {
+            "trials": trials_of(study),
+            "predictions": predictions_of(study),
+            "level_predictions": kept.table(LEVEL_PREDICTIONS),
+            "answers": kept.table(ANSWERS),
+            "stimuli": kept.table(STIMULI),
+            "session_table": sessions_of(study),
+            "sessions": session_summary(study),
+            "factor_table": kept.table(FACTORS),
+        }
     return {
         "trials": trials_of(study),
         "predictions": predictions_of(study),
@@ -64,6 +79,9 @@ def analysis_tables(study: Study) -> AnalysisTables:
 
 def analysis_settings(study: Study) -> dict[str, object]:
     """What the study decided about its analysis before anybody looked: `analysis.findings.model.people.Settings`."""
+    kept = kept_export(study)
+    if kept is not None:
+        return dict(settings_of(kept))
     if not study.configuration:
         return AnalysisPlan().settings()
     configuration = configuration_of(study)
@@ -100,6 +118,10 @@ def predictions_of(study: Study) -> pd.DataFrame:
     """Every prediction on the study's stimuli, columns of the PREDICTIONS schema."""
     from analysis.tables.stimuli import PREDICTIONS
 
+    kept = kept_export(study)
+    if kept is not None:
+        predictions = kept.table(PREDICTIONS)
+        return PREDICTIONS.frame([]) if predictions is None else predictions
     if study.origin == Origin.IMPORTED:
         trials = _imported(study, "classifier")
         chosen = trials[[name for name in PREDICTIONS.names if name in trials.columns]].to_dict("records")
@@ -148,8 +170,6 @@ def level_predictions_of(study: Study) -> pd.DataFrame | None:
     """Predictions on the published levels of the same originals; None where nobody made and evaluated them."""
     import pandas as pd
 
-    from analysis.tables.stimuli import LEVEL_PREDICTIONS
-
     if study.stimulus_set is None or has_levels(study.stimulus_set):
         return None
     others = StimulusSet.objects.filter(source_set_id=study.stimulus_set.source_set_id).exclude(completed_at=None)
@@ -168,8 +188,6 @@ def level_predictions_of(study: Study) -> pd.DataFrame | None:
 
 def answers_of(study: Study) -> pd.DataFrame | None:
     """Answers of models that were asked in words, columns of the ANSWERS schema; None where none was asked."""
-    from analysis.tables.trials import ANSWERS
-
     made = None if study.stimulus_set is None else answers_for(study.stimulus_set)
     if made is None or study.origin != Origin.IMPORTED:
         return made
@@ -186,8 +204,6 @@ def stimuli_of(study: Study) -> pd.DataFrame | None:
 
 def factors_of(study: Study) -> pd.DataFrame | None:
     """What is known of the study's pictures, columns of the FACTORS schema; None where nothing is."""
-    from analysis.tables.stimuli import FACTORS
-
     if study.stimulus_set is None:
         return None
     images = study.stimulus_set.source_set.images.exclude(factors={}).order_by("key").values_list("key", "factors")
@@ -201,14 +217,15 @@ def factors_of(study: Study) -> pd.DataFrame | None:
 
 
 def sessions_of(study: Study) -> pd.DataFrame | None:
-    """Every session that was opened, columns of the SESSIONS schema; None for imported trials.
+    """Every session that was opened, columns of the SESSIONS schema; None for imported trials without a table of them.
 
     Who took their answers back is counted, and not named.
     """
     from analysis.tables.sessions import REASON_SEPARATOR, SESSIONS
 
     if study.origin == Origin.IMPORTED:
-        return None
+        kept = kept_export(study)
+        return None if kept is None else kept.table(SESSIONS)
     verdicts, out = current_verdicts(study), left_out(study)
     windows = longer_windows(study)
     unfetched = unfetched_answers(Session.objects.filter(study=study))
@@ -274,6 +291,9 @@ def setup_of(study: Study) -> pd.DataFrame:
 
 def session_summary(study: Study) -> dict[str, object]:
     """Sessions opened, submitted, accepted, and the reasons of the excluded ones."""
+    kept = kept_export(study)
+    if kept is not None and kept.sessions is not None:
+        return dict(kept.sessions)
     if study.origin == Origin.IMPORTED:
         count = int(_imported(study, "human")["session"].nunique())
         return {"opened": count, "submitted": count, "accepted": count, "excluded": {}}

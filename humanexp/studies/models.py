@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
 
-from analysis.labels.files import default_labels
+from analysis.labels.files import default_labels, parse_labels
 from analysis.labels.space import LabelSpace
 from humanexp.stimuli.models import StimulusSet
 
@@ -123,6 +124,11 @@ class Population(models.TextChoices):
     SCRIPTED = "scripted", "scripted participants"
 
 
+@lru_cache(maxsize=16)
+def _labels_in(document: str) -> LabelSpace:
+    return parse_labels(document)
+
+
 class Origin(models.TextChoices):
     COLLECTED = "collected", "collected here"
     IMPORTED = "imported", "imported trials"
@@ -154,6 +160,8 @@ class Study(models.Model):
     plan_digest = models.CharField(max_length=64, blank=True)
     #: what the planner cut or noticed, one sentence each
     plan_notes = models.JSONField(default=list)
+    #: a file of labels, where trials were imported that name others than the product's; else those of the pictures hold
+    labels_document = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     #: when the first session was opened; from then on a change is a new version
@@ -171,6 +179,8 @@ class Study(models.Model):
     @property
     def space(self) -> LabelSpace:
         """The labels among which people and networks answer."""
+        if self.labels_document:
+            return _labels_in(self.labels_document)
         return self.stimulus_set.source_set.space if self.stimulus_set is not None else default_labels()
 
     @property

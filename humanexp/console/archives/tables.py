@@ -367,5 +367,5 @@ def named_files(using: str = DEFAULT_DB_ALIAS, *, sample: int | None = None) -> 
     yield from runs.values_list("predictions_file", "predictions_sha256")
     for file in AnalysisRun.objects.using(using).values_list("findings_file", flat=True):
         yield file, ""
-    for files in TrialImport.objects.using(using).values_list("trials_file", "pictures_file"):
+    for files in TrialImport.objects.using(using).values_list("trials_file", "pictures_file", "export_file"):
         yield from ((file, "") for file in files if file)

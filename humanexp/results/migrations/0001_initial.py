@@ -144,6 +144,7 @@ class Migration(migrations.Migration):
                         ("trials", models.PositiveIntegerField()),
                         ("trials_file", models.CharField(max_length=300)),
                         ("pictures_file", models.CharField(blank=True, default="", max_length=300)),
+                        ("export_file", models.CharField(blank=True, default="", max_length=300)),
                         ("created_at", models.DateTimeField(auto_now_add=True)),
                         (
                             "created_by",

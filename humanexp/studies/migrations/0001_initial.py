@@ -98,6 +98,7 @@ class Migration(migrations.Migration):
                         ("plan_file", models.CharField(blank=True, max_length=300)),
                         ("plan_digest", models.CharField(blank=True, max_length=64)),
                         ("plan_notes", models.JSONField(default=list)),
+                        ("labels_document", models.TextField(blank=True, default="")),
                         ("created_at", models.DateTimeField(auto_now_add=True)),
                         ("frozen_at", models.DateTimeField(blank=True, null=True)),
                         (

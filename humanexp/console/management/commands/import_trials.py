@@ -21,7 +21,13 @@ class Command(OwnedCommand):
     owned = "study it is"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="CSV or Parquet files")
+        parser.add_argument(
+            "files",
+            nargs="+",
+            type=Path,
+            metavar="FILE",
+            help="CSV or Parquet files; or the folder of an export, whose labels and settings come along",
+        )
         parser.add_argument("--study", required=True, metavar="NAME", help="name of the study that is made")
         parser.add_argument(
             "--humans",
@@ -48,6 +54,10 @@ class Command(OwnedCommand):
             "--letters", action="store_true", help="a letter in these texts names a category: A, B, ..."
         )
         parser.add_argument(
+            "--label-space", default="", metavar="NAME", help="labels of the trials; by default the 16 categories"
+        )
+        parser.add_argument("--none-offered", action="store_true", help="'none' (none of these) could be answered")
+        parser.add_argument(
             "--pictures", type=Path, metavar="PATH", help="folder or zip archive of the pictures that the trials showed"
         )
         parser.add_argument(
@@ -66,6 +76,8 @@ class Command(OwnedCommand):
                 originals=options["originals"],
                 answers=options["answers"],
                 letters=options["letters"],
+                labels=options["label_space"],
+                none_offered=options["none_offered"],
                 by=options["owner"],
             )
         except (AnalysisError, ApplicationError) as error:
