@@ -136,7 +136,7 @@ def study_of(setting: Setting, seed: int) -> tuple[list[Any], dict[str, TruePict
     """Session plans, what every stimulus shows, and the people's model."""
     observers = ObserverModel(curves=DEMO_CURVES, seed=seed)
     rng = random_stream(seed, "study")
-    originals = {f"o{k:04d}": default_labels().ids[k % 16] for k in range(ORIGINALS)}
+    originals = {f"o{k:04d}": default_labels().ids[k % len(default_labels())] for k in range(ORIGINALS)}
     rows: list[dict[str, Any]] = []
     for original, category in originals.items():
         shared = {"original": original, "category": category}

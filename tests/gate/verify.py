@@ -32,7 +32,7 @@ OF_LABELS = (
     *(f"tests/analysis/{name}" for name in ("acceptance", "agreement", "claims", "curves", "design", "differences")),
     *(f"tests/analysis/{name}" for name in ("findings", "labels", "observers", "persons", "power", "reporting")),
     *(f"tests/analysis/{name}" for name in ("similarity", "study")),
-    "tests/results",
+    *("tests/participation", "tests/results", "tests/screening", "tests/simulation", "tests/studies"),
     "tests/console/test_demo.py",
 )
 

@@ -9,6 +9,7 @@ import pytest
 from django.core import signing
 from PIL import Image
 
+from analysis.labels.files import default_labels
 from analysis.tables.trials import TRIALS
 from humanexp.jobs.models import Job
 from humanexp.participation import sessions
@@ -47,11 +48,12 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
     assert (told["state"], told["cursor"], told["total"]) == ("open", 0, session.total)
     assert told["study_title"] == "Small study"
     assert told["protocol"]["stimulus_ms"] == 200 and told["protocol"]["background"] == 0.454
-    assert [choice["name"] for choice in told["choices"]["categorisation"]][:4] == ["knife", "bicycle", "bear", "truck"]
+    assert [choice["name"] for choice in told["choices"]["categorisation"]] == list(default_labels().in_grid)
+    first = default_labels()[default_labels().in_grid[0]]
     assert told["choices"]["categorisation"][0] == {
-        "name": "knife",
-        "label": "Knife",
-        "icon": "/static/icons/knife.svg",
+        "name": first.id,
+        "label": first.words["en"],
+        **({"icon": f"/static/icons/{first.id}.svg"} if first.icon else {}),
     }
     for block in told["blocks"]:
         assert set(block) == {"index", "kind", "task", "first", "last", "feedback"}

@@ -12,6 +12,7 @@ from humanexp.participation.openings import Agreement, SentBy, open_session, par
 from humanexp.participation.sessions import holding_slots
 from humanexp.studies.models import Study
 from tests.factories import collecting_study
+from tests.labels import of_the_sixteen
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +61,7 @@ def test_recruiters_that_take_turns_get_equal_shares_of_every_corruption(stimulu
     assert max(skewed.values()) - min(skewed.values()) == 6
 
 
+@of_the_sixteen
 def test_the_balance_is_kept_when_people_drop_out_and_others_come(stimulus_set: object) -> None:
     study = study_with(PLACES)
     rng = np.random.default_rng(7)

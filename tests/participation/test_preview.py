@@ -16,6 +16,7 @@ from humanexp.participation.openings import issue_handoff
 from humanexp.participation.sessions import holding_slots, session_counts
 from humanexp.participation.tallies import answer_counts
 from tests.factories import Tab, draft_study, make_stimulus_set, new_session
+from tests.labels import of_the_sixteen
 
 RUN, PREVIEW = "/api/v1/run/", "/api/v1/preview/"
 
@@ -207,6 +208,7 @@ def test_leaving_deletes_it(page):
     assert not Preview.objects.exists()
 
 
+@of_the_sixteen
 def test_the_rules_of_the_qualification_hold_at_true_timing(client, qualifying, anna):
     """Two tries of which none is passed: the end, said as participants hear it."""
     page = PreviewTab(client, previews.open_preview(study=qualifying, by=anna))

@@ -11,6 +11,7 @@ from humanexp.participation.openings import receipt_is_valid
 from humanexp.participation.sessions import holding_slots
 from humanexp.studies import services
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
+from tests.labels import of_the_sixteen
 
 DESIGN = {"sessions": 3, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 1, "qualification_trials": 16}
 
@@ -46,6 +47,7 @@ def answer_block(tab, index, wrong=0):
     return reply.json()["cursor"]
 
 
+@of_the_sixteen
 def test_the_plan_holds_two_tries_of_all_categories_with_fresh_pictures(study, person):
     kinds = [block["kind"] for block in person.session.blocks]
     assert kinds[:3] == ["practice", "qualification", "qualification"] and "qualification" not in kinds[3:]

@@ -10,7 +10,9 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.process
+from tests.labels import of_the_sixteen
+
+pytestmark = [pytest.mark.process, of_the_sixteen]
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -23,6 +23,7 @@ from humanexp.studies.selectors import configuration_of
 from humanexp.studies.services import create_study, start_collecting
 from humanexp.studies.tasks import TASKS, WANTED, question
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session
+from tests.labels import of_the_sixteen
 from tests.markup import words
 
 DESIGN = {"sessions": 12, "validation": {"answers_per_picture": 3, "shown": "clean"}}
@@ -191,6 +192,7 @@ def test_the_rules_of_imagenet_d_judge_the_session(client, study):
     assert judge_session(session=changes).reasons == ["inconsistent answers"]
 
 
+@of_the_sixteen
 def test_a_worker_who_comes_again_sees_no_picture_twice(client, study):
     seen, sessions = Counter(), 0
     while True:
@@ -254,6 +256,7 @@ def test_a_code_can_be_looked_behind_without_using_it_up(client, study):
         assert reply.status_code == 401, "used, forged"
 
 
+@of_the_sixteen
 def test_a_study_words_definitions_and_links_for_itself(client, stimulus_set):
     own = {"chair": {"definition": "Something to sit on.", "link": "https://lab.example/chair"}, "dog": {"link": ""}}
     study = wanted_study(wanted=own)
@@ -303,6 +306,7 @@ def test_wording_that_cannot_be_shown_is_refused(wanted, sentence):
         StudyConfiguration.from_dict({"title": "a", "stimuli": "b", "wanted": wanted})
 
 
+@of_the_sixteen
 def test_every_category_is_worded():
     assert set(WANTED) == set(default_labels().ids)
     for category in default_labels().ids:
@@ -327,6 +331,7 @@ def test_a_study_file_for_people_of_the_demo_is_read(stimulus_set):
         create_study(configuration=asked)
 
 
+@of_the_sixteen
 def test_the_design_page_tells_of_packets(client, study):
     user = User.objects.create_user("anna", is_staff=True)
     client.force_login(user)

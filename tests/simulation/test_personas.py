@@ -9,6 +9,7 @@ from analysis.labels.files import default_labels
 from analysis.study.validation import IS_NONE
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX, Honest, TruePicture, cast, personas
+from tests.labels import of_the_sixteen
 
 OBSERVERS = ObserverModel(curves=DEMO_CURVES, seed=3)
 CLEAN = TruePicture(original="cat-1", category="cat", corruption="none", visual_change=0.0)
@@ -30,6 +31,7 @@ def test_an_honest_person_is_right_as_often_as_the_model_says() -> None:
     assert np.mean([response == "na" for response in given]) == pytest.approx(0.05, abs=0.01)
 
 
+@of_the_sixteen
 def test_a_random_clicker_is_at_chance_and_one_button_has_one_answer() -> None:
     clicks = [answer.response for answer in answers("random", CLEAN)]
     assert np.mean([response == "cat" for response in clicks]) == pytest.approx(1 / 16, abs=0.02)

@@ -20,6 +20,7 @@ from humanexp.studies.plans import session_plan
 from humanexp.studies.presets import PRESETS, preset, values_of
 from humanexp.studies.services import start_collecting
 from tests.factories import SIZE_PX, add_sentinels, configuration, make_stimulus_set, new_session
+from tests.labels import of_the_sixteen
 
 SMALL = f"[protocol]\nsize_px = {SIZE_PX}\n"
 
@@ -53,6 +54,7 @@ def test_the_documented_words_of_imagenet_d_are_those_of_its_preset():
     assert block and tomllib.loads(block[1])["judging"] == preset("imagenet-d").values["judging"]
 
 
+@of_the_sixteen
 def test_a_file_with_everything_in_it_goes_through_the_form_unchanged():
     text = """\
 title = "All of it"
@@ -338,6 +340,7 @@ def test_an_uploaded_file_fills_the_form(client, researcher, stimulus_set):
     assert "Paste a study file, or choose one" in client.post("/studies/new/", {"text": ""}).content.decode()
 
 
+@of_the_sixteen
 @pytest.mark.parametrize("task", ["both", "discrimination", "validation"])
 def test_other_tasks_are_made_by_the_form(client, researcher, task, db):
     make_stimulus_set(per_category=12, per_function=192)
