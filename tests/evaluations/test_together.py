@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -9,12 +10,14 @@ import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
+from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest, JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.evaluations import delete, evaluate, evaluate_together
 from humanexp.jobs import runner
+from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
 from tests.analysis.classifiers import small_networks as small
@@ -65,6 +68,11 @@ def test_their_job_is_found_under_each_and_keeps_others_out(stimulus_set: Stimul
         evaluate(stimulus_set=stimulus_set, spec=nets[1])
     with pytest.raises(Conflict, match="first is being evaluated"):
         delete(run=runs[0])
+    Job.objects.update(state=JobState.RUNNING, runner="dead", lease_until=clock.now() - timedelta(seconds=1))
+    with pytest.raises(Conflict, match="died. Its job goes on where it stopped once the command that began it is rep"):
+        evaluate(stimulus_set=stimulus_set, spec=nets[1])
+    assert evaluate_together(stimulus_set=stimulus_set, specs=nets) == (runs, job)
+    Job.objects.update(state=JobState.QUEUED, runner="", lease_until=None)
     runner.finish(job, what="it", tell=str)
     again, own = evaluate(stimulus_set=stimulus_set, spec=nets[1])
     assert latest_for(again.job_subject) == own and latest_for(runs[0].job_subject) == job

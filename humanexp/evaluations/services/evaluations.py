@@ -226,8 +226,14 @@ def delete(*, run: EvaluationRun, by: User | None = None) -> None:
 def check_idle(run: EvaluationRun) -> None:
     """Refuse while a job about the run is under way."""
     job = latest_for(run.job_subject)
-    if job is not None and not job.is_finished:
-        raise Conflict(f"{run.name} is being evaluated on {run.stimulus_set} already: wait, or cancel that job.")
+    if job is None or job.is_finished:
+        return
+    if job.is_interrupted:
+        raise Conflict(
+            f"The process that evaluated {run.name} on {run.stimulus_set} died. Its job goes on where it stopped once "
+            "the command that began it is repeated, or run_jobs runs; or cancel the job."
+        )
+    raise Conflict(f"{run.name} is being evaluated on {run.stimulus_set} already: wait, or cancel that job.")
 
 
 def _check_own_labels(stimulus_set: StimulusSet, how: How) -> None:
