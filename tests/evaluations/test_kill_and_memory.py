@@ -67,6 +67,10 @@ def test_a_killed_evaluation_goes_on_from_its_finished_shards(media: Path, tmp_p
     after = (copy / "batches.log").read_text().splitlines()[len(before) :]
     assert sum(map(int, after)) == 1 + (1000 - 512)  # the rehearsal, and the shard that was not finished
     # The measurement of memory may have made others in the folder that was copied.
-    *_, (file,) = rows(copy, "SELECT predictions_file FROM evaluations_evaluationrun WHERE name = 'deadly' ORDER BY id")
+    ((file,),) = rows(
+        copy,
+        "SELECT predictions_file FROM evaluations_evaluationrun WHERE name = 'deadly' AND stimulus_set_id = "
+        "(SELECT id FROM stimuli_stimulusset WHERE name = 'few')",
+    )
     table = pd.read_parquet(copy / file)
     assert table["stimulus"].tolist() == [f"s{row:06}" for row in range(1000)]
