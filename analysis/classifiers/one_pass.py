@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import freed_memory
 from analysis.classifiers.networks import BATCH, TorchNetwork, is_accelerator
 from analysis.classifiers.port import Classifier, RecordedPredictions, decided, seen_by
 from analysis.classifiers.shards import (
@@ -82,8 +83,9 @@ def predict_shards(
 
 def predict_group(group: Group) -> list[Path]:
     """Predict the shards of a group in this process; for executors. Returns their files."""
-    for _ in predict_shards([group]):
-        pass
+    with freed_memory.kept():
+        for _ in predict_shards([group]):
+            pass
     return [shard.path for shard in group]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from django.conf import settings
 from threadpoolctl import threadpool_limits
 
+from analysis import freed_memory
 from analysis.classifiers import shards
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import is_accelerator
@@ -193,7 +194,8 @@ def _predict(passes: Sequence[_Pass], total: int, groups: Iterator[Group], tell:
     setting = setting_for(wanted, device)
     if setting == "serial":
         threads = available_cores() if is_accelerator(device) else min(_READERS, available_cores())
-        with threadpool_limits(1, user_api="blas"), closing(predict_shards(groups, threads=threads, tick=tell)) as made:
+        made = predict_shards(groups, threads=threads, tick=tell)
+        with threadpool_limits(1, user_api="blas"), freed_memory.kept(), closing(made):
             for _group in made:
                 pass
         return
