@@ -239,7 +239,8 @@ def test_many_labels_are_looked_for_and_have_no_grid(researcher: Client) -> None
     assert "n01440764" in page and "n15075141" not in page
     assert "n15075141" in space_page(researcher, "imagenet1000", page="20")
     found = space_page(researcher, "imagenet1000", q="Tench")
-    assert "n01440764" in found and found.count("n0") == 1
+    # Whole ids: a random token of the page can hold the letters.
+    assert set(re.findall(r"\bn\d{8}\b", found)) == {"n01440764"}
     assert "No label fits" in space_page(researcher, "imagenet1000", q="no such thing")
 
 
