@@ -22,6 +22,8 @@ ALLOWED_NAMES = {
         "choices",
         "columns",
         "alternatives",
+        "instructions",
+        "own_words",
         "blocks",
         "lease",
         "token",

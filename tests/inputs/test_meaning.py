@@ -44,6 +44,7 @@ OTHERWISE = {
     "options": "labels, with the answer and the right one among them (`analysis.labels.lists`)",
     "accepted_labels": "labels, some of them among the options (`analysis.labels.lists`)",
     "competing": "labels, none of them right (`analysis.labels.lists`)",
+    "factor": "no column of answers has the name, at the import and in the analysis",
     "classifier": _NAME,
     "wording": _NAME,
     "shown": _NAME,
