@@ -74,7 +74,8 @@ def test_in_a_hurry_the_page_answers_by_itself_to_the_end(page: Any, live_server
     person = opens(page, live_server.url, study, pace="hurried")
     person.reads("10 times shorter")
     stated = study.protocol.configuration["stimulus_ms"] / 1000
-    told = person.page.locator('[data-screen="instructions-categorisation"] [data-value="stimulus_s"]')
+    screen = person.page.locator('[data-screen="instructions-categorisation"]')
+    told = screen.locator('[data-offered="all"] [data-value="stimulus_s"]')
     expect(told).to_have_text(f"{stated:g}")
     ends(person)
     assert not Session.objects.exists() and not Response.objects.exists() and not Preview.objects.exists()
