@@ -24,6 +24,7 @@ from humanexp.results.services import run_analysis
 from humanexp.studies.models import Study
 from tests.analysis.findings.studies import answer
 from tests.analysis.labels.test_space import SEVEN
+from tests.labels import of_the_sixteen
 from tests.markup import words
 from tests.results.collected import make_predictions
 
@@ -75,6 +76,7 @@ def test_factors_have_one_row_a_value_and_observer(found: Findings) -> None:
     json.dumps(to_plotly(chart.figure), allow_nan=False)
 
 
+@of_the_sixteen
 def test_wrong_answers_in_the_right_group_are_counted_beside_guessing(found: Findings) -> None:
     (choice,) = choices_of(found, "groups")
     chart = chart_of(found, choice.key)
@@ -86,6 +88,7 @@ def test_wrong_answers_in_the_right_group_are_counted_beside_guessing(found: Fin
     assert chart.figure is not None and "Guessing: 0.51 to 0.51" in chart.figure.notes[1]
 
 
+@of_the_sixteen
 def test_curves_stand_above_chance_only_where_chance_is_not_that_of_the_sixteen(found: Findings) -> None:
     table = chart_of(found, "accuracy--blur").table("curve")
     assert [column.name for column in table.columns][-2:] == ["above_chance", "d_prime"]

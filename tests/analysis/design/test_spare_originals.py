@@ -7,6 +7,7 @@ from analysis.study.validation import ValidationDesign
 from tests.labels import of_the_sixteen
 
 
+@of_the_sixteen
 def test_originals_without_a_picture_to_judge_serve_practice_and_sentinels_first() -> None:
     names = {f"{category}-{number}": category for category in ("cat", "dog", "boat", "car") for number in range(8)}
     judged = {name for name in names if name.endswith(("-0", "-1", "-2", "-3"))}
