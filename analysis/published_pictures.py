@@ -110,8 +110,8 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
     Notes
     -----
     A file belongs to a picture if its name, without suffix and without number, experiment and observer, is that of the
-    trial, or the last part of it. Where an original was shown in several conditions, the file must also name the
-    condition: as a part of its name between underscores, or as a folder.
+    trial, or the last part of it. Where an original was shown in several conditions, or several files have the name,
+    the file must also name the condition: as a part of its name between underscores, or as a folder.
     """
     by_name: dict[str, list[str]] = {}
     own, _ = without_litter(names)
@@ -126,8 +126,9 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
     files, missing, doubled = [], [], []
     for picture in pictures:
         found = _candidates(picture, by_name)
-        if len(conditions[picture.original]) > 1:
-            found = [name for name in found if _names_condition(name, picture.condition)]
+        if len(conditions[picture.original]) > 1 or len(found) > 1:
+            fitting = [name for name in found if _names_condition(name, picture.condition)]
+            found = fitting if fitting or len(conditions[picture.original]) > 1 else found
         if not found:
             missing.append(picture.stimulus)
         elif len(found) > 1:
@@ -191,7 +192,7 @@ _DATE = re.compile(r"^\d{8}_\d{6}_")
 
 
 def read_answers(
-    path: Path, trials: pd.DataFrame, style: Style, space: LabelSpace
+    path: Path, trials: pd.DataFrame, style: Style, space: LabelSpace, *, is_partly: bool = False
 ) -> tuple[str, pd.DataFrame, dict[str, int]]:
     """Read the texts of one model.
 
@@ -203,6 +204,8 @@ def read_answers(
         Of the people: columns ``imagename``, ``category`` and ``condition``.
     style : {"words", "letters"}
     space : LabelSpace
+    is_partly : bool
+        Leave out texts about pictures that are in no trial, instead of refusing them.
 
     Returns
     -------
@@ -227,6 +230,8 @@ def read_answers(
         raise TableRefused(f"{path.name}: some pictures were shown in several conditions, and `image` names only one.")
     rows, kinds, seen = [], Counter[str](), set()
     for number, (image, text) in enumerate(_texts(path), start=1):
+        if is_partly and image not in known:
+            continue
         if image not in known or image in seen:
             fault = "is in no trial" if image not in known else "was answered before"
             raise TableRefused(

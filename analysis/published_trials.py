@@ -12,12 +12,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import TableRefused
+from analysis.file_names import composed
 from analysis.labels.files import default_labels
 from analysis.labels.lists import ACCEPTED, COMPETING, OPTIONS, fault_of, ids_in
 from analysis.labels.space import NO_ANSWER, NONE_OF_THESE, LabelSpace
@@ -87,6 +88,7 @@ def read_published_trials(
     style: Style = "words",
     space: LabelSpace | None = None,
     none_offered: bool = False,
+    pictured: Collection[str] | None = None,
 ) -> PublishedTrials:
     """Read and check published trial files; all of them or none.
 
@@ -114,6 +116,9 @@ def read_published_trials(
     none_offered : bool
         Whether "none of these" could be answered, ``none``: wrong, and kept apart from no answer. Trials with options
         of their own offer it where these hold ``none``.
+    pictured : collection of str, optional
+        Names of files of pictures, without folder and suffix: trials and texts about other pictures are left out, and a
+        note counts them.
 
     Raises
     ------
@@ -129,9 +134,14 @@ def read_published_trials(
     digests = [_sha256(path) for path in (*paths, *answers)]
     space = space or default_labels()
     frames = [_read(path, times_in, space, none_offered=none_offered) for path in paths]
+    left_out: list[str] = []
+    if pictured is not None:
+        frames, left_out = _of_pictures(frames, {composed(name) for name in pictured})
     kinds = {}
     for path in answers:
-        name, frame, kinds_of_it = read_answers(path, pd.concat(frames[: len(paths)]), style, space)
+        name, frame, kinds_of_it = read_answers(
+            path, pd.concat(frames[: len(paths)]), style, space, is_partly=pictured is not None
+        )
         frames.append(frame)
         kinds[name] = kinds_of_it
     paths = [*paths, *answers]
@@ -191,8 +201,26 @@ def read_published_trials(
         ),
         digest=_joined(digests),
         kinds=kinds,
-        notes=(*notes, *same),
+        notes=(*notes, *same, *left_out),
     )
+
+
+def _of_pictures(frames: Sequence[pd.DataFrame], names: Collection[str]) -> tuple[list[pd.DataFrame], list[str]]:
+    """Trials about these pictures, and a note on the others."""
+    kept = [
+        frame[[_is_among(image, names) for image in frame["imagename"].astype(str)]].reset_index(drop=True)
+        for frame in frames
+    ]
+    n_kept, n_all = (sum(map(len, some)) for some in (kept, frames))
+    if not n_kept:
+        raise TableRefused("No trial is about any of the pictures: each file needs the name of a trial's `imagename`.")
+    if n_kept == n_all:
+        return kept, []
+    return kept, [f"{n_all - n_kept:,} of {n_all:,} trials are about pictures that are not there, and are left out."]
+
+
+def _is_among(image: str, names: Collection[str]) -> bool:
+    return composed(original_of(image)) in names or composed(picture_name(image)) in names
 
 
 _FILLED = frozenset(TRIALS.names[: TRIALS.names.index("simulated") + 1])

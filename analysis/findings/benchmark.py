@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import sqrt
@@ -38,6 +38,7 @@ def benchmark_table(
     level: float = LEVEL,
     seed: int = 0,
     space: LabelSpace | None = None,
+    left_out: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[AverageObserver, ...]:
     """Set every observer next to the people of the same experiments.
 
@@ -51,6 +52,8 @@ def benchmark_table(
         Of the joint draws behind the ranks.
     space : LabelSpace, optional
         Labels by which names of pictures are read as cue conflicts; by default the product's.
+    left_out : mapping of experiment to collection of str, optional
+        Conditions that do not count, of experiments whose authors say so.
 
     Returns
     -------
@@ -60,11 +63,13 @@ def benchmark_table(
     Notes
     -----
     Geirhos et al. (2021): an experiment's numbers are means over its conditions, then over people; those of the table
-    over experiments. Controls, and conditions in which people are right at most 20 % of the time, do not count.
+    over experiments. Controls, and conditions in which people are right at most 20 % of the time, do not count, unless
+    the authors say which do not.
     Intervals are those of t, from what every person and every original adds to the error (`analysis.clusters`); they
     are for new people and new pictures, in these experiments. Ranks are those of `analysis.differences.ranks`.
     """
-    experiments = [Experiment(name, *both) for name, both in answers.items() if len(both[0])]
+    stated = left_out or {}
+    experiments = [Experiment(name, *both, stated.get(name)) for name, both in answers.items() if len(both[0])]
     experiments = [one for one in experiments if one.included]
     bias = _shape_bias(answers, level, space or default_labels())
     found: dict[str, Found] = {HUMANS: {one.name: one.parts_of_people() for one in experiments}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray
 from analysis.claims.agreement import ENOUGH_PICTURES
+from analysis.errors import InvalidInput
 from analysis.findings.agreement import conditions_of, included_conditions, pictures_of
 from analysis.findings.observations import Observations
 from analysis.findings.outcomes import condition_scale
@@ -62,13 +63,16 @@ class Experiment:
     ----------
     name : str
     people, classifiers : Observations
+    left_out : collection of str, optional
+        Conditions that do not count, as the authors of the experiment say; without it those do not that the published
+        rule leaves out.
     """
 
-    def __init__(self, name: str, people: Observations, classifiers: Observations) -> None:
+    def __init__(
+        self, name: str, people: Observations, classifiers: Observations, left_out: Collection[str] | None = None
+    ) -> None:
         self.name = name
-        corruptions = np.unique(people.corruption).tolist()
-        scales = {one: condition_scale(one, people.of(one), classifiers.of(one)) for one in corruptions}
-        self.included, _ = included_conditions(people, {name: one for name, one in scales.items() if one is not None})
+        self.included = _included(people, classifiers) if left_out is None else _all_but(people, left_out)
         self.people = sorted(set(people.observer.tolist()))
         self.classifiers = sorted(set(classifiers.observer.tolist()))
         self._answers = {
@@ -147,6 +151,22 @@ class _Pair:
             singles=float((self.parts[row] ** 2).sum()),
             noise=self.noise if row == 0 else 0.0,
         )
+
+
+def _included(people: Observations, classifiers: Observations) -> list[str]:
+    """By the published rule."""
+    corruptions = np.unique(people.corruption).tolist()
+    scales = {one: condition_scale(one, people.of(one), classifiers.of(one)) for one in corruptions}
+    return included_conditions(people, {name: one for name, one in scales.items() if one is not None})[0]
+
+
+def _all_but(people: Observations, left_out: Collection[str]) -> list[str]:
+    """Refuses names of conditions that there are not."""
+    there = np.unique(conditions_of(people)).tolist()
+    unknown = sorted(set(left_out) - set(there))
+    if unknown:
+        raise InvalidInput(f"There is no condition {unknown[0]!r} to leave out; there are: {', '.join(there)}.")
+    return [name for name in there if name not in left_out]
 
 
 def _by_condition(rows: Observations) -> dict[str, _Seen]:

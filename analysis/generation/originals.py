@@ -218,6 +218,17 @@ def _look_at(path: Path, name: str) -> Inspection:
     return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height, thumbnail_of(picture))
 
 
+def pixel_digest(picture: Picture) -> str:
+    """SHA-256 of size and pixels, as `Inspection.pixel_sha256` of a file with these.
+
+    Parameters
+    ----------
+    picture : ndarray of uint8, shape (h, w, 3)
+    """
+    height, width = picture.shape[:2]
+    return hashlib.sha256(f"{width}x{height}".encode() + picture.tobytes()).hexdigest()
+
+
 def read_picture(path: Path, *, colours: Colours = "shown") -> Picture:
     """Read a picture file as it is, without cutting or scaling it.
 

@@ -91,9 +91,10 @@ async function setUp(protocol, choices) {
   const surface = new MarkedSurface({ canvas: document.querySelector("canvas"), view: window, protocol });
   const pictures = new PictureStore({
     api: {
-      pictures: (first, last) => Promise.all(
-        Array.from({ length: last - first + 1 }, (_, index) => picturesOf(first + index)).flat(),
-      ),
+      pictures: async (first, last) => ({
+        blobs: await Promise.all(Array.from({ length: last - first + 1 }, (_, index) => picturesOf(first + index)).flat()),
+        options: [],
+      }),
     },
     createBitmap: (blob, options) => createImageBitmap(blob, options),
     sleep,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from shutil import get_terminal_size
 
 from django.core.management.base import OutputWrapper
 from rich.console import Console
@@ -14,9 +15,10 @@ from analysis.reporting.results_text import recruiter_sentences
 from analysis.wording import words
 from humanexp.ledger.figures import PaymentSummary
 from humanexp.recruiters import money
-from humanexp.results.charts.agreement import benchmark_table
+from humanexp.results.charts.agreement import benchmark_table, published_tables
 from humanexp.results.charts.chart import conditions_of
 from humanexp.results.headline import headline_of, interval_text
+from humanexp.results.scorecard import Scorecard, drop_table, score_table
 
 #: Wider tables than this are left to the JSON.
 WIDTH = 110
@@ -52,6 +54,31 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
             console.print(line)
         for note in findings.notes:
             console.print(f"Note: {note}", style="dim")
+    out.write(captured.get())
+
+
+def print_scorecard(out: OutputWrapper, card: Scorecard) -> None:
+    """Right answers of every observer on every set, drops, and likeness to people."""
+    tables = [score_table(card), *([drop_table(card)] if card.drops else [])]
+    tables += [benchmark_table(card.standings)] if card.standings else []
+    console = Console(width=max(WIDTH, get_terminal_size().columns), highlight=False)
+    with console.capture() as captured:
+        for place, one in enumerate(tables):
+            if place:
+                console.print()
+            console.print(_table(one.title, [column.label for column in one.columns], one.texts))
+            for note in one.notes:
+                console.print(f"Note: {note}", style="dim")
+    out.write(captured.get())
+
+
+def print_as_published(out: OutputWrapper, standings: Sequence[AverageObserver]) -> None:
+    """The two tables of the model-vs-human benchmark, with its columns, order and digits."""
+    console = Console(width=WIDTH, highlight=False)
+    with console.capture() as captured:
+        for one in published_tables(standings):
+            console.print(_table(one.title, [column.label for column in one.columns], one.texts))
+            console.print()
     out.write(captured.get())
 
 

@@ -7,7 +7,8 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -17,10 +18,11 @@ from pydantic import JsonValue
 
 from analysis.findings.model.entry import N_BOOTSTRAP
 from analysis.findings.model.people import Settings
-from analysis.labels.files import labels_to_toml
+from analysis.labels.files import default_labels, labels_to_toml
+from analysis.labels.lists import ACCEPTED, COMPETING, ids_in
 from analysis.trial_meaning import Unit, kinds_of
 from humanexp.core import clock, file_store
-from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, StudyRefused
+from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, NotFound, StudyRefused
 from humanexp.core.models import User, record
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs import services as jobs
@@ -34,7 +36,8 @@ from humanexp.results.selectors import ANALYSE, Selection, analyses_under_way, s
 from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.labels import space_named
-from humanexp.stimuli.services.adopted_pictures import Adopted, adopt_pictures, open_pictures
+from humanexp.stimuli.services.adopted_pictures import UNDESCRIBED, Adopted, Adoption, adopt_pictures, open_pictures
+from humanexp.stimuli.services.label_sets import store_labels
 from humanexp.studies import permissions
 from humanexp.studies.models import Action, Origin, Study
 from humanexp.studies.selectors import subject_of
@@ -183,12 +186,17 @@ def request_analysis(
 
 
 def attach_pictures(
-    *, study: Study, pictures: Path, originals: Path | None = None, by: User | None = None
+    *,
+    study: Study,
+    pictures: Path,
+    originals: Path | None = None,
+    about: Adoption = UNDESCRIBED,
+    by: User | None = None,
 ) -> StimulusSet:
     """Give an imported study the very pictures of its trials, from a folder or a zip archive.
 
     Every trial's picture is there, or nothing is written. With a folder of originals the visual change of every
-    picture is measured, and becomes the abscissa of the curves.
+    picture is measured, and becomes the abscissa of the curves. `about` says what more is known of them.
     """
     from analysis.tables.trials import TRIALS
 
@@ -207,6 +215,7 @@ def attach_pictures(
         pictures=found,
         source=open_pictures(pictures),
         originals=None if originals is None else open_pictures(originals),
+        about=replace(about, labels=_stored_labels(study, by)),
         by=by,
     )
     relative = f"results/imports/{study.slug}-pictures-{secrets.token_hex(6)}.parquet"
@@ -222,6 +231,22 @@ def attach_pictures(
     return made
 
 
+def _stored_labels(study: Study, by: User | None) -> str:
+    """Name under which the labels of the study's trials are stored; those of an export may not be, as yet."""
+    space = study.space
+    if space.identity == default_labels().identity:
+        return ""
+    try:
+        stored = space_named(space.name)
+    except NotFound:
+        return store_labels(space, by=by).name
+    if stored.identity != space.identity:
+        raise Conflict(
+            f"The labels {space.name} of this installation are not those of the trials of {study}: rename one of them."
+        )
+    return space.name
+
+
 def found_pictures(
     trials: pd.DataFrame, observers: Mapping[str, str], pictures: Path, originals: Path | None = None
 ) -> list[Adopted]:
@@ -231,7 +256,8 @@ def found_pictures(
     from analysis.published_pictures import match_originals, match_pictures, pictures_of_trials
 
     is_human = trials["participant"].map(observers) == "human"
-    shown = pictures_of_trials(pd.concat([trials[is_human], trials[~is_human]]))
+    ordered = pd.concat([trials[is_human], trials[~is_human]])
+    shown, lists = pictures_of_trials(ordered), _lists_of(ordered)
     with closing(open_pictures(pictures)) as source:
         matched = match_pictures(shown, source.names(), where=str(pictures))
     clean: dict[str, str] = {}
@@ -245,9 +271,26 @@ def found_pictures(
             category=one.category,
             file=file,
             original_file=clean.get(one.original, ""),
+            accepted=ids_in(lists.get(one.stimulus, ("", ""))[0]),
+            competing=lists.get(one.stimulus, ("", ""))[1],
         )
         for one, file in matched.files
     ]
+
+
+def _names_of(pictures: Path) -> list[str]:
+    """Names of all files, without folder and suffix."""
+    with closing(open_pictures(pictures)) as source:
+        return [PurePosixPath(name).stem for name in source.names()]
+
+
+def _lists_of(trials: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """What is right of each picture besides its category, and what competes with it, as far as the trials say so."""
+    if not {ACCEPTED, COMPETING} <= set(trials.columns):
+        return {}
+    first = trials.drop_duplicates("stimulus")
+    cells = (first[name].fillna("").astype(str) for name in ("stimulus", ACCEPTED, COMPETING))
+    return {stimulus: (accepted, competing) for stimulus, accepted, competing in zip(*cells, strict=True)}
 
 
 def _write(path: Path, trials: pd.DataFrame, keys: Mapping[str, str], changes: Mapping[str, float]) -> None:
@@ -273,6 +316,8 @@ def import_trials(
     letters: bool = False,
     labels: str = "",
     none_offered: bool = False,
+    about: Adoption = UNDESCRIBED,
+    only_pictured: bool = False,
     by: User | None = None,
 ) -> Imported:
     """Make a study from published trial files. All files or none; the same files again change nothing.
@@ -280,7 +325,8 @@ def import_trials(
     With a folder or archive of pictures, these are attached; one that is missing or ambiguous refuses everything.
     `answers` are files of texts that models gave about the same pictures, read by rule; with `letters`, a letter names
     the category at its place in the alphabet. `labels` names those of the trials, by default the product's, and
-    `none_offered` says that "none of these" could be answered. A single folder is an export of a study.
+    `none_offered` says that "none of these" could be answered; `about` what is known of the pictures. With
+    `only_pictured`, trials about other pictures are left out. A single folder is an export of a study.
     """
     from analysis.published_trials import digest_of, read_published_trials
     from analysis.tables.trials import TRIALS
@@ -288,8 +334,6 @@ def import_trials(
     slug = slugify(name)
     if not slug:
         raise InputRefused(f"{name!r} is no name for a study: use letters and digits, e.g. --study noise.")
-    if labels and pictures is not None:
-        raise InputRefused("Pictures can be attached to trials of the product's own labels alone: leave one out.")
     folders = [path for path in paths if path.is_dir()]
     if len(folders) == len(paths) == 1:
         return import_export(folder=folders[0], slug=slug, title=name, by=by)
@@ -297,7 +341,7 @@ def import_trials(
     if before is not None:
         known = _same_import(before, digest_of([*paths, *answers]), humans=humans, classifiers=classifiers)
         if pictures is not None and not known.pictures_file:
-            attach_pictures(study=before, pictures=pictures, originals=originals, by=by)
+            attach_pictures(study=before, pictures=pictures, originals=originals, about=about, by=by)
             known.refresh_from_db()
         return Imported(known, is_new=False)
     published = read_published_trials(
@@ -310,6 +354,7 @@ def import_trials(
         style="letters" if letters else "words",
         space=space_named(labels) if labels else None,
         none_offered=none_offered,
+        pictured=_names_of(pictures) if only_pictured and pictures is not None else None,
     )
     if pictures is not None:
         found_pictures(published.trials, published.observers, pictures, originals)
@@ -337,7 +382,7 @@ def import_trials(
         raise
     if pictures is not None:
         try:
-            attach_pictures(study=trial_import.study, pictures=pictures, originals=originals, by=by)
+            attach_pictures(study=trial_import.study, pictures=pictures, originals=originals, about=about, by=by)
         except BaseException:
             # A picture that cannot be read shows itself only now: then nothing of the import stays.
             _forget(trial_import)

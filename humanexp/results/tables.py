@@ -351,9 +351,8 @@ def _on_published_pictures(study: Study, made: pd.DataFrame, taken: set[str]) ->
     """Rows of models that were asked about the attached pictures, with what the published trials say of these."""
     pictures = _published_pictures(TrialImport.objects.get(study=study))
     own = made.rename(columns={"stimulus": "key"})
-    rows = own[["key", *own.columns.difference([*pictures.columns, "correct"], sort=False)]].merge(pictures, on="key")
+    rows = own[["key", *own.columns.difference(pictures.columns, sort=False)]].merge(pictures, on="key")
     rows["classifier"] = rows["classifier"].map(lambda name: f"{name} (here)" if name in taken else name)
-    rows["correct"] = rows["response"] == rows["category"]
     return rows
 
 

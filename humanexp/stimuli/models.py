@@ -128,6 +128,9 @@ class SourceSet(Owned):
     gold_classifiers = models.JSONField(default=list, blank=True)
     #: what the import left out, and why
     import_report = models.JSONField(default=dict, blank=True)
+    #: of a published set: the text of its `set.toml`, and the digest of that and of its pictures
+    set_document = models.TextField(blank=True, default="")
+    set_digest = models.CharField(max_length=64, blank=True, default="")
 
     objects = SourceSetQuerySet.as_manager()
 

@@ -29,6 +29,7 @@ MAKERS = {
     "create_study": ["study.toml"],
     "import_trials": ["trials.csv", "--study=mine"],
     "evaluate": ["--stimuli=mine", "--classifier=export:fixtures/classifiers/clean.pt2"],
+    "score": ["--on=set"],
     "retrain": ["--stimuli=mine", "--classifier=export:model.pt2", "--out=model.pt2"],
     "counterfactuals": ["--images=drawn", "--classifier=export:m.pt2", "--generator=pixel:", "--oracle=crowd:"],
 }

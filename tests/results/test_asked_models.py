@@ -23,7 +23,7 @@ from humanexp.results.selectors import asked_flow_of
 from humanexp.studies.models import Study
 from tests.evaluations.fake_model import FakeModel
 from tests.evaluations.test_asking import asked, truth_of
-from tests.results.test_published_pictures import pictures, run, trials
+from tests.results.edges import pictures, run, trials
 
 __all__ = ["pictures", "trials"]
 pytestmark = [pytest.mark.process, pytest.mark.django_db(transaction=True)]

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
-from collections.abc import Iterator
-from io import StringIO
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 from zipfile import ZipFile
 
 import cv2
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from analysis.labels.files import default_labels
 from humanexp.core.models import User
@@ -27,88 +21,11 @@ from humanexp.results.tables import pooled_standings
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.studies.models import Study
 from tests.labels import of_the_sixteen
+from tests.results.edges import HEADER, SHOWN, SIDE, media, network, pictures, run, trial, trials, write_picture
+
+__all__ = ["media", "network", "pictures", "trials"]
 
 pytestmark = [pytest.mark.django_db, of_the_sixteen]
-
-HEADER = "subj,session,trial,rt,object_response,category,condition,imagename\n"
-SIDE = 96
-#: Level of grey by which the network in these tests knows a picture.
-SHOWN = ("dog", "cat", "oven", "bear")
-
-
-def run(*arguments: object) -> str:
-    out = StringIO()
-    call_command(*map(str, arguments), stdout=out, stderr=StringIO())
-    return out.getvalue()
-
-
-def write_picture(path: Path, category: str, *, side: int = SIDE) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture = np.full((side, side, 3), 10 * default_labels().ids.index(category), np.uint8)
-    picture[: side // 2] += 5 + len(path.stem)
-    picture[0, 0] = [sum(map(ord, str(path.stem))) % 256, 7, 9]
-    cv2.imwrite(str(path), picture)
-
-
-def trial(observer: str, number: int, response: str, category: str, condition: str = "0") -> str:
-    prefix = f"{number:04d}_edg_{observer[-3:]}"
-    image = f"{prefix}_{condition}_{category}_00_{category}1.png"
-    rt = "0.5" if observer.startswith("subject") else "NaN"
-    return f"{observer},1,{number},{rt},{response},{category},{condition},{image}\n"
-
-
-@pytest.fixture
-def trials(tmp_path: Path) -> list[Path]:
-    """Two people and a network; the network's trials come in another order."""
-    people = {"subject-01": ("dog", "cat", "oven", "na"), "subject-02": ("dog", "dog", "oven", "bear")}
-    for name, answers in people.items():
-        rows = (
-            trial(name, number, said, shown) for number, (said, shown) in enumerate(zip(answers, SHOWN, strict=True), 1)
-        )
-        (tmp_path / f"{name}.csv").write_text(HEADER + "".join(rows), encoding="utf-8")
-    rows = (trial("alexnet", number, "dog", shown) for number, shown in enumerate(sorted(SHOWN), 1))
-    (tmp_path / "alexnet.csv").write_text(HEADER + "".join(rows), encoding="utf-8")
-    return [tmp_path / f"{name}.csv" for name in ("alexnet", *people)]
-
-
-@pytest.fixture(autouse=True)
-def media(settings: Any, tmp_path: Path) -> None:
-    """A folder of files of its own: what is stored is counted."""
-    settings.MEDIA_ROOT = tmp_path / "media"
-    settings.MEDIA_ROOT.mkdir()
-
-
-@pytest.fixture
-def pictures(tmp_path: Path) -> Path:
-    for category in SHOWN:
-        write_picture(tmp_path / "pictures" / category / f"{category}1.png", category)
-    write_picture(tmp_path / "pictures" / "boat" / "boat9.png", "boat")
-    (tmp_path / "pictures" / "notes.txt").write_text("not a picture", encoding="utf-8")
-    return tmp_path / "pictures"
-
-
-@pytest.fixture
-def network(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Knows every picture by its grey level, but calls bears dogs."""
-
-    class Network:
-        name, labels, label_space = "grey", default_labels().ids, len(default_labels().ids)
-        digest, preprocessing = "1" * 64, "none"
-        seen: list[int] = []
-
-        def predict(self, shown: np.ndarray) -> np.ndarray:
-            levels = [int(picture[-1, -1, 0]) // 10 % 16 for picture in shown]
-            self.seen.extend(levels)
-            named = [
-                default_labels().ids.index("dog") if default_labels().ids[one] == "bear" else one for one in levels
-            ]
-            return np.eye(len(default_labels().ids), dtype=np.float32)[named]
-
-    module = ModuleType("grey_network")
-    module.factory = lambda device: Network()  # type: ignore[attr-defined]
-    module.Network = Network  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "grey_network", module)
-    yield "python:grey_network:factory"
 
 
 def stored() -> tuple[int, ...]:
@@ -266,41 +183,6 @@ def test_every_published_edge_picture_is_found() -> None:
     )
     assert "2080 trials of 10 people and 3 classifiers" in said
     assert StimulusSet.objects.get().stimuli.count() == 160
-
-
-def score(network: str, data: Path, *more: object) -> str:
-    return run("score", network, "--data", data, "--name", "grey", *more)
-
-
-@pytest.mark.verify
-def test_one_command_scores_a_model(trials: list[Path], pictures: Path, network: str, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    (data / "edges").mkdir(parents=True)
-    for path in trials:
-        path.rename(data / "edges" / path.name)
-    shutil.copytree(data / "edges", data / "bare")
-    pictures.rename(data / "edges" / "pictures")
-    said = score(network, data, "--json", tmp_path / "all.json", "--pdf", tmp_path / "all.pdf")
-    assert [line.split()[0] for line in said.splitlines() if line.startswith(("people", "grey", "alexnet"))] == [
-        "people", "grey", "alexnet",
-    ]  # fmt: skip
-    found = {one["observer"]: one for one in json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))}
-    assert found["grey"]["ood_accuracy"]["value"] == 0.75 and found["alexnet"]["ood_accuracy"]["value"] == 0.25
-    # What has no pictures is imported and stays out of the model's table.
-    assert found["humans"]["experiments"] == ["edges"] and Study.objects.filter(slug="bare").exists()
-    assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
-    assert "grey" in score(network, data) and Study.objects.count() == 2
-    assert run("benchmark_table", "edges", "bare").count("alexnet") == 1
-
-
-def test_a_score_without_any_picture_says_where_to_put_them(trials: list[Path], network: str, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="has pictures: put them into a folder `pictures`"):
-        score(network, tmp_path)
-    with pytest.raises(CommandError, match="no CSV file in it has the columns subj"):
-        (tmp_path / "empty").mkdir()
-        score(network, tmp_path / "empty")
-    with pytest.raises(CommandError, match="--pictures edgs: there is no such experiment"):
-        score(network, tmp_path, "--pictures", f"edgs={tmp_path}")
 
 
 def answers_file(tmp_path: Path, **texts: str) -> Path:

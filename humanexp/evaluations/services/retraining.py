@@ -20,6 +20,7 @@ from analysis.labels.space import LabelSpace
 from analysis.retraining.energy import Energy, usual_power_w
 from analysis.retraining.held_out import Split, check_disjoint, hold_out, split_originals
 from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
+from analysis.sets.set_file import is_test_only
 from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -85,6 +86,7 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
         ownership.check(by, Right.READ, one)
         if one.completed_at is None:
             raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
+    check_may_train(stimulus_set.source_set, field="stimulus_set")
     unknown = sorted(set(wanted.corruptions) - set(stimulus_set.corruptions))
     if unknown:
         raise InvalidRequest(
@@ -116,6 +118,21 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
     if same is None:
         row.save()
     return same or row
+
+
+def check_may_train(source_set: SourceSet, *, field: str) -> None:
+    """Refuse pictures of a published set that is for tests alone, also where they were imported under another name."""
+    for published in SourceSet.objects.exclude(set_document="").only("set_document", "name"):
+        if not is_test_only(published.set_document):
+            continue
+        own = source_set.images.exclude(pixel_sha256="").values("pixel_sha256")
+        is_same = published.pk == source_set.pk
+        if is_same or published.images.filter(pixel_sha256__in=own).exists():
+            whose = f"The pictures {source_set}" if is_same else f"Some of the pictures {source_set}"
+            raise InvalidRequest(
+                f"{whose} belong to {published}, whose author allows tests alone: train and fit on others.",
+                fields={field: "pictures that may be trained on"},
+            )
 
 
 def check_same_labels(training: SourceSet, evaluation: SourceSet, *, field: str) -> None:

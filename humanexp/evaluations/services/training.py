@@ -17,7 +17,7 @@ from analysis.retraining.small_network import LARGEST_PX, SMALLEST_PX, Trained, 
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.programs import check_out, write_network
-from humanexp.evaluations.services.retraining import check_same_labels
+from humanexp.evaluations.services.retraining import check_may_train, check_same_labels
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.selectors.sets import bring_originals
@@ -56,6 +56,7 @@ def train_from_nothing(
     labels or on pictures that are trained on.
     """
     check_out(out)
+    check_may_train(source_set, field="source_set")
     space = source_set.space
     images = _images(source_set)
     side = size_px or _native_side(source_set, images)

@@ -180,6 +180,49 @@ def benchmark_table(standings: Sequence[AverageObserver]) -> Table:
     return Table("benchmark", "Observers next to people in published experiments", columns, rows, tuple(notes))
 
 
+def published_tables(standings: Sequence[AverageObserver]) -> tuple[Table, Table]:
+    """Models as the model-vs-human toolbox prints them: likeness to people, best mean rank first, and OOD accuracy."""
+    models = [one for one in standings if one.kind == "classifier"]
+    likened = sorted(models, key=lambda one: (one.mean_rank is None, one.mean_rank or 0.0, one.observer))
+    right = sorted(models, key=lambda one: (-(one.ood_accuracy.value if one.ood_accuracy else 0.0), one.observer))
+    return (
+        Table(
+            "humanlike",
+            "Most human-like behaviour",
+            (
+                Column("model", "model"),
+                Column("accuracy_difference", "accuracy diff. ↓", "number"),
+                Column("observed_consistency", "obs. consistency ↑", "number"),
+                Column("error_consistency", "error consistency ↑", "number"),
+                Column("mean_rank", "mean rank ↓", "number"),
+            ),
+            tuple(
+                (
+                    one.observer,
+                    one.accuracy_difference.value if one.accuracy_difference else None,
+                    one.observed_consistency.value if one.observed_consistency else None,
+                    one.error_consistency.value if one.error_consistency else None,
+                    one.mean_rank,
+                )
+                for one in likened
+            ),
+        ),
+        Table(
+            "accuracy",
+            "Highest out-of-distribution accuracy",
+            (
+                Column("model", "model"),
+                Column("accuracy", "OOD accuracy ↑", "number"),
+                Column("rank", "rank ↓", "number"),
+            ),
+            tuple(
+                (one.observer, one.ood_accuracy.value if one.ood_accuracy else None, float(place))
+                for place, one in enumerate(right, start=1)
+            ),
+        ),
+    )
+
+
 def _mean(one: PooledMean | None) -> Estimate:
     return estimate(one.value, one.interval) if one else (None, None, None)
 

@@ -70,6 +70,8 @@ class Migration(migrations.Migration):
                         ("frozen_at", models.DateTimeField(blank=True, null=True)),
                         ("gold_classifiers", models.JSONField(blank=True, default=list)),
                         ("import_report", models.JSONField(blank=True, default=dict)),
+                        ("set_document", models.TextField(blank=True, default="")),
+                        ("set_digest", models.CharField(blank=True, default="", max_length=64)),
                         (
                             "created_by",
                             models.ForeignKey(

@@ -7,14 +7,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
 from analysis.generation.files import encode_png
-from analysis.generation.originals import MAXIMUM_BYTES, prepare_original, read_picture
+from analysis.generation.originals import MAXIMUM_BYTES, pixel_digest, prepare_original, read_picture
 from analysis.generation.shards import METRIC_NAME
 from analysis.visual_change.vif import VifReference
 from humanexp.core import file_store, ownership
@@ -27,6 +27,7 @@ from humanexp.stimuli.selectors.sets import NOT_MEASURED
 from humanexp.stimuli.services.generated_sets import close_folder, open_folder
 from humanexp.stimuli.services.generation import complete_stimulus_set, store_stimuli
 from humanexp.stimuli.services.imports import check_new_set_name
+from humanexp.stimuli.services.label_sets import label_set_named
 from humanexp.stimuli.services.sources import freeze_source_set
 from humanexp.stimuli.sources import ArchiveSource, FolderSource, PictureSource, is_archive
 
@@ -46,6 +47,8 @@ class Adopted:
         Its path within the source.
     original_file : str
         Path of its original within the source of originals; empty where there is none.
+    accepted, competing, wnid, factors
+        As of `humanexp.stimuli.models.SourceImage`.
     """
 
     name: str
@@ -53,6 +56,37 @@ class Adopted:
     category: str
     file: str
     original_file: str = ""
+    accepted: tuple[str, ...] = ()
+    competing: str = ""
+    wnid: str = ""
+    factors: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adoption:
+    """What is said of pictures that are taken over.
+
+    Attributes
+    ----------
+    labels : str
+        What they are called; empty: the product's default.
+    size_px : int
+        Side at which all are shown, framed where they have another; 0: they are squares of one size already.
+    provenance, licence : str
+    document, digest : str
+        Of a published set (`analysis.sets.set_file.PublishedSet`).
+    """
+
+    labels: str = ""
+    size_px: int = 0
+    provenance: str = ""
+    licence: str = ""
+    document: str = ""
+    digest: str = ""
+
+
+#: Pictures of which no more is known than their names, in the product's labels.
+UNDESCRIBED = Adoption()
 
 
 def open_pictures(path: Path) -> PictureSource:
@@ -67,23 +101,26 @@ def adopt_pictures(
     pictures: Sequence[Adopted],
     source: PictureSource,
     originals: PictureSource | None = None,
+    about: Adoption = UNDESCRIBED,
     by: User | None = None,
 ) -> tuple[StimulusSet, dict[str, str]]:
     """A complete stimulus set of these pictures in this order, and the key of each by its name; all or nothing.
 
-    Pixels stay as they are; colour profiles are left out of account, for people were shown the numbers. With originals,
-    the visual change of every picture is measured, and the experiment counts as its corruption function.
+    Pixels stay as they are, unless a size is given that they do not have; colour profiles are left out of account, for
+    people were shown the numbers. With originals, the visual change of every picture is measured, and the experiment
+    counts as its corruption function.
     """
     check_new_set_name(name)
     check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
     folder, beside = f"stimuli/{name}", f"originals/{name}"
     try:
         open_folder(media_path(folder))
-        rows, size_px = _written(pictures, source, originals, folder, beside)
+        rows, size_px = _written(pictures, source, originals, folder, beside, about.size_px)
         close_folder(media_path(folder))
         file_store.publish(beside)
         with transaction.atomic():
-            made = _recorded(name, experiment, rows, size_px, source.title, has_originals=originals is not None, by=by)
+            about = replace(about, size_px=size_px, provenance=about.provenance or source.title)
+            made = _recorded(name, experiment, rows, about, has_originals=originals is not None, by=by)
             complete_stimulus_set(stimulus_set=made)
     except BaseException:
         for left in (folder, beside):
@@ -94,16 +131,21 @@ def adopt_pictures(
 
 
 def _written(
-    pictures: Sequence[Adopted], source: PictureSource, originals: PictureSource | None, folder: str, beside: str
-) -> tuple[list[dict[str, Any]], int]:
+    pictures: Sequence[Adopted], source: PictureSource, originals: PictureSource | None, folder: str, beside: str,
+    wanted_px: int,
+) -> tuple[list[dict[str, Any]], int]:  # fmt: skip
     """Files of all pictures, a row each, and their common side in pixels."""
     rows: list[dict[str, Any]] = []
     references: dict[str, VifReference] = {}
     kept: dict[str, tuple[str, str]] = {}
-    size_px = 0
+    size_px = wanted_px
     with closing(source), closing(originals or source), _scratch(folder) as scratch:
         for number, one in enumerate(pictures, start=1):
-            picture = read_picture(_copied(source, one.file, scratch), colours="stored")
+            copied = _copied(source, one.file, scratch)
+            picture = read_picture(copied, colours="stored")
+            pixels = pixel_digest(picture)
+            if wanted_px and picture.shape[:2] != (wanted_px, wanted_px):
+                picture = prepare_original(copied, wanted_px, colours="stored")
             height, width = picture.shape[:2]
             size_px = size_px or height
             if not height == width == size_px:
@@ -115,7 +157,7 @@ def _written(
             key = f"{number:06d}"
             media_path(f"{folder}/{key}.png").write_bytes(png)
             row = {
-                **_row(one, key, hashlib.sha256(png).hexdigest()),
+                **_row(one, key, hashlib.sha256(png).hexdigest(), pixels),
                 "source": (f"{folder}/{key}.png", hashlib.sha256(png).hexdigest()),
             }
             if originals is not None:
@@ -155,12 +197,19 @@ def _copied(source: PictureSource, name: str, scratch: Path) -> Path:
     return path
 
 
-def _row(one: Adopted, key: str, sha256: str) -> dict[str, Any]:
+def _row(one: Adopted, key: str, sha256: str, pixels: str) -> dict[str, Any]:
     return {
         "name": one.name,
         "stimulus": key,
         "original": one.original,
         "category": one.category,
+        "about": {
+            "accepted": list(one.accepted),
+            "competing": one.competing,
+            "wnid": one.wnid,
+            "factors": dict(one.factors),
+            "pixel_sha256": pixels,
+        },
         "corruption": "none",
         "corruption_version": "",
         "parameter": 0.0,
@@ -175,10 +224,18 @@ def _row(one: Adopted, key: str, sha256: str) -> dict[str, Any]:
 
 
 def _recorded(
-    name: str, experiment: str, rows: list[dict[str, Any]], size_px: int, title: str, *, has_originals: bool,
-    by: User | None,
-) -> StimulusSet:  # fmt: skip
-    source_set = SourceSet.objects.create(name=name, provenance=title, lab_id=ownership.lab_of(by), created_by=by)
+    name: str, experiment: str, rows: list[dict[str, Any]], about: Adoption, *, has_originals: bool, by: User | None
+) -> StimulusSet:
+    source_set = SourceSet.objects.create(
+        name=name,
+        labels=label_set_named(about.labels, by=by),
+        provenance=about.provenance,
+        licence=about.licence,
+        set_document=about.document,
+        set_digest=about.digest,
+        lab_id=ownership.lab_of(by),
+        created_by=by,
+    )
     images = _images(rows)
     SourceImage.objects.bulk_create([SourceImage(source_set=source_set, **one) for one in images.values()])
     freeze_source_set(source_set=source_set)
@@ -189,7 +246,7 @@ def _recorded(
         sampling=Sampling.IMPORTED,
         framing=Framing.WHOLE,
         count_per_corruption=0,
-        size_px=size_px,
+        size_px=about.size_px,
         metric=METRIC_NAME if has_originals else NOT_MEASURED,
         lab_id=source_set.lab_id,
         created_by=by,
@@ -210,5 +267,6 @@ def _images(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
             continue
         key = row["original"] if row["original"] not in names else row["name"]
         names.add(key)
-        images[sha256] = {"key": key[:200], "category": row["category"], "file": file, "sha256": sha256}
+        content = {"category": row["category"], "file": file, "sha256": sha256}
+        images[sha256] = {"key": key[:200], **content, **row["about"]}
     return images

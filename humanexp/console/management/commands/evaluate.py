@@ -8,16 +8,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analysis.classifiers.networks import PRECISIONS
-from analysis.errors import InvalidInput
-from analysis.observers.questions import WORDINGS, AskPlan
+from humanexp.console.model_options import add_network_options, add_word_options, asking_of, how_of
 from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.evaluations import selectors
-from humanexp.evaluations.chat import Caps
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.observers import Decoding, is_asked
+from humanexp.evaluations.observers import is_asked
 from humanexp.evaluations.services.asked_observers import ask
-from humanexp.evaluations.services.evaluations import How, evaluate, evaluate_together
+from humanexp.evaluations.services.evaluations import evaluate, evaluate_together
 from humanexp.evaluations.shares import EDGES, document, shares_of
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
@@ -40,55 +37,11 @@ class Command(OwnedCommand):
             help="e.g. lite:0, export:model.pt2, timm:resnet50; several in one pass over the pictures: once for each",
         )
         parser.add_argument("--name", default="", help="name on the dashboard, of one classifier")
-        parser.add_argument("--device", default="cpu", help="cpu (default), cuda or cuda:N")
-        parser.add_argument(
-            "--precision", choices=PRECISIONS, default="float32", help="of torch networks on CUDA (default: float32)"
-        )
-        parser.add_argument(
-            "--rule",
-            choices=["mean", "sum", "max"],
-            default="mean",
-            help="how the outputs that stand for a label become its score (default: mean)",
-        )
-        parser.add_argument(
-            "--decide",
-            choices=["among", "open"],
-            default="among",
-            help="among: the labels of the pictures compete alone (default); open: outputs that stand for none compete "
-            "as well, and where one wins, the answer is `outside`, which is wrong",
-        )
-        parser.add_argument(
-            "--own-labels",
-            action="store_true",
-            help="decide among the network's own labels (1,000-way); such curves are never compared with people's",
-        )
-        parser.add_argument(
-            "--labels",
-            metavar="FILE",
-            type=Path,
-            help="CSV of a network's own labels: label,category, one row an output",
-        )
-        parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
+        add_network_options(parser)
         parser.add_argument(
             "--json", metavar="FILE", type=Path, help="write how many stimuli of each function are named right over Δv"
         )
-
-        words = parser.add_argument_group(
-            "models that are asked in words (--classifier openai:URL#MODEL or vlm:FOLDER)"
-        )
-        words.add_argument("--allow-upload", action="store_true", help="the pictures may be sent to the model's host")
-        words.add_argument(
-            "--wordings", default="describes,shown", help=f"of {', '.join(WORDINGS)}; the first decides the answer"
-        )
-        words.add_argument("--orders", type=int, default=2, help="orders of the labels for each stimulus (default: 2)")
-        words.add_argument("--repeats", type=int, default=1, help="of each question; needs --temperature")
-        words.add_argument("--letters", action="store_true", help="options behind letters, instead of bare words")
-        words.add_argument("--seed", type=int, default=0, help="of the orders")
-        words.add_argument("--temperature", type=float, default=0.0, help="above 0, answers are drawn (default: 0)")
-        words.add_argument("--most-calls", type=int, default=0, help="cap; needed where the host is another machine")
-        words.add_argument("--most-cost", type=float, default=0.0, help="cap, in the currency of the prices")
-        words.add_argument("--price-in", type=float, default=0.0, help="of a million tokens of questions")
-        words.add_argument("--price-out", type=float, default=0.0, help="of a million tokens of replies")
+        add_word_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         check_folder(options["json"])
@@ -102,15 +55,7 @@ class Command(OwnedCommand):
         if is_asked(specs[0]):
             self._ask({**options, "classifier": specs[0]})
             return
-        how = How(
-            device=options["device"],
-            rule=options["rule"],
-            decide=options["decide"],
-            own_labels=options["own_labels"],
-            labels=options["labels"],
-            allow_download=options["allow_download"],
-            precision=options["precision"],
-        )
+        how = how_of(options)
         where = {"stimulus_set": _stimulus_set(options), "how": how, "owner": options["owner"]}
         if len(specs) == 1:
             run, job = evaluate(spec=specs[0], name=options["name"], **where)
@@ -138,28 +83,13 @@ class Command(OwnedCommand):
             target.write_text(json.dumps(document(runs, found), indent=1) + "\n", encoding="utf-8")
 
     def _ask(self, options: dict[str, Any]) -> None:
-        try:
-            plan = AskPlan(
-                wordings=tuple(word.strip() for word in options["wordings"].split(",")),
-                orders=options["orders"],
-                repeats=options["repeats"],
-                style="letters" if options["letters"] else "words",
-                seed=options["seed"],
-            )
-        except InvalidInput as error:
-            raise CommandError(str(error)) from error
         run, job = ask(
             stimulus_set=_stimulus_set(options),
             spec=options["classifier"],
-            plan=plan,
-            caps=Caps(options["most_calls"], options["most_cost"], options["price_in"], options["price_out"]),
             name=options["name"],
-            allow_upload=options["allow_upload"],
-            decoding=Decoding(
-                temperature=options["temperature"], device=options["device"], precision=options["precision"]
-            ),
             owner=options["owner"],
             tell=self.stderr.write,
+            **asking_of(options).arguments,
         )
         runner.finish(job, what="The evaluation", tell=self.stderr.write)
         run.refresh_from_db()

@@ -8,67 +8,91 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from humanexp.console.classifiers import published_folders, report_pdf, score
-from humanexp.console.terminal_report import print_standings
-from humanexp.core.commands import RefusableCommand, check_folder
-from humanexp.evaluations.observers import is_asked
-from humanexp.evaluations.services.evaluations import How
+from analysis.documents.pdf import to_pdf
+from analysis.documents.value import draw_figures
+from humanexp.console.model_options import add_network_options, add_word_options, asking_of, how_of
+from humanexp.console.scoring import answer, sets_named
+from humanexp.console.terminal_report import print_as_published, print_scorecard
+from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.evaluations.specs import default_name
-from humanexp.results.tables import pooled_standings
+from humanexp.results.scorecard import Scorecard, scorecard, scorecard_document
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = (
-        "Set one model next to the people of published experiments: imports trials and pictures from a folder, lets "
-        "the model answer, and prints the table of all observers."
+        "Set models next to people on sets of pictures: imports what is not here, lets every model answer, and prints "
+        "the table of all observers."
     )
+    owned = "pictures, trials and predictions they are"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("model", metavar="SPEC", help="e.g. export:model.pt2, timm:resnet50")
         parser.add_argument(
-            "--data", type=Path, required=True, metavar="DIR", help="folders of trial files, with a folder `pictures`"
+            "models", metavar="SPEC", nargs="*", help="e.g. export:model.pt2, lite:0; none: those that answered already"
+        )
+        parser.add_argument(
+            "--on",
+            required=True,
+            nargs="+",
+            metavar="SET",
+            help="folder with a set.toml, folder of trial files with their pictures, folder or archive of labelled "
+            "pictures, or the name of a study or stimulus set",
         )
         parser.add_argument(
             "--pictures",
             action="append",
             default=[],
             metavar="NAME=PATH",
-            help="folder or archive of one experiment's pictures, if they are elsewhere; repeatable",
+            help="folder or archive of the pictures of one folder of trial files, if they are elsewhere; repeatable",
         )
-        parser.add_argument("--name", default="", help="of the model in the table")
-        parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
-        parser.add_argument("--rule", choices=["mean", "sum", "max"], default="mean")
-        parser.add_argument("--labels", type=Path, metavar="FILE", help="CSV of a network's own labels")
-        parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
+        parser.add_argument(
+            "--label-space", default="", metavar="NAME", help="of folders of labelled pictures (default: the 16)"
+        )
+        parser.add_argument("--name", default="", help="of the model in the table, of one model")
+        parser.add_argument(
+            "--as", dest="as_published", choices=["model-vs-human"], help="print that benchmark's columns, by its rules"
+        )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write every number, unrounded")
-        parser.add_argument("--pdf", type=Path, metavar="FILE", help="write the table as a document")
+        parser.add_argument("--csv", type=Path, metavar="FILE", help="write every answer of models, a row a picture")
+        parser.add_argument("--pdf", type=Path, metavar="FILE", help="write the tables as a document")
+        add_network_options(parser)
+        add_word_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for target in (options["json"], options["pdf"]):
+        for target in (options["json"], options["csv"], options["pdf"]):
             check_folder(target)
-        if is_asked(options["model"]):
-            raise CommandError("Ask a model in words with `evaluate --study`, then print the table: benchmark_table.")
-        folders = published_folders(options["data"], _named(options["pictures"]))
-        name = options["name"] or default_name(options["model"])
-        studies = score(
-            folders=folders,
-            spec=options["model"],
-            name=name,
-            how=How(
-                device=options["device"],
-                rule=options["rule"],
-                labels=options["labels"],
-                allow_download=options["allow_download"],
-            ),
-            tell=self.stderr.write,
+        tell = self.stderr.write
+        sets = sets_named(
+            options["on"],
+            pictures=_named(options["pictures"]),
+            labels=options["label_space"],
+            owner=options["owner"],
+            tell=tell,
         )
-        standings = pooled_standings(studies)
-        print_standings(self.stdout, standings)
+        answer(
+            sets,
+            options["models"],
+            how=how_of(options),
+            asking=asking_of(options),
+            name=options["name"],
+            owner=options["owner"],
+            tell=tell,
+        )
+        card = scorecard(sets)
+        if options["as_published"]:
+            print_as_published(self.stdout, card.standings)
+        else:
+            print_scorecard(self.stdout, card)
+        self._write(card, options)
+
+    def _write(self, card: Scorecard, options: dict[str, Any]) -> None:
         if options["json"]:
-            numbers = [one.to_json() for one in standings]
-            options["json"].write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+            options["json"].write_text(json.dumps(card.to_json(), indent=1) + "\n", encoding="utf-8")
+        if options["csv"]:
+            card.by_picture().to_csv(options["csv"], index=False)
         if options["pdf"]:
-            options["pdf"].write_bytes(report_pdf(standings, title=f"{name} next to people"))
+            models = ", ".join(options["name"] or default_name(spec) for spec in options["models"])
+            document = scorecard_document(card, title=f"{models or 'Models'} next to people")
+            options["pdf"].write_bytes(to_pdf(document, draw_figures(document)))
 
 
 def _named(given: Sequence[str]) -> dict[str, Path]:

@@ -1,0 +1,110 @@
+"""Options of the commands that let models answer: how networks decide, and how models are asked in words."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from analysis.classifiers.networks import PRECISIONS
+from analysis.errors import InvalidInput
+from analysis.observers.questions import WORDINGS, AskPlan
+from humanexp.evaluations.chat import Caps
+from humanexp.evaluations.observers import Decoding
+from humanexp.evaluations.services.evaluations import How
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How models are asked in words: keywords of `humanexp.evaluations.services.asked_observers.ask`."""
+
+    arguments: Mapping[str, Any]
+
+
+def add_network_options(parser: ArgumentParser) -> None:
+    """Of networks."""
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda or cuda:N")
+    parser.add_argument(
+        "--precision", choices=PRECISIONS, default="float32", help="of torch networks on CUDA (default: float32)"
+    )
+    parser.add_argument(
+        "--rule",
+        choices=["mean", "sum", "max"],
+        default="mean",
+        help="how the outputs that stand for a label become its score (default: mean)",
+    )
+    parser.add_argument(
+        "--decide",
+        choices=["among", "open"],
+        default="among",
+        help="among: the labels of the pictures compete alone (default); open: outputs that stand for none compete as "
+        "well, and where one wins, the answer is `outside`, which is wrong",
+    )
+    parser.add_argument(
+        "--own-labels",
+        action="store_true",
+        help="decide among the network's own labels (1,000-way); such curves are never compared with people's",
+    )
+    parser.add_argument(
+        "--labels", metavar="FILE", type=Path, help="CSV of a network's own labels: label,category, one row an output"
+    )
+    parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
+
+
+def add_word_options(parser: ArgumentParser) -> None:
+    """Of models that are asked in words."""
+    words = parser.add_argument_group("models that are asked in words (openai:URL#MODEL or vlm:FOLDER)")
+    words.add_argument("--allow-upload", action="store_true", help="the pictures may be sent to the model's host")
+    words.add_argument(
+        "--wordings", default="describes,shown", help=f"of {', '.join(WORDINGS)}; the first decides the answer"
+    )
+    words.add_argument("--orders", type=int, default=2, help="orders of the labels for each stimulus (default: 2)")
+    words.add_argument("--repeats", type=int, default=1, help="of each question; needs --temperature")
+    words.add_argument("--letters", action="store_true", help="options behind letters, instead of bare words")
+    words.add_argument("--seed", type=int, default=0, help="of the orders")
+    words.add_argument("--temperature", type=float, default=0.0, help="above 0, answers are drawn (default: 0)")
+    words.add_argument("--most-calls", type=int, default=0, help="cap; needed where the host is another machine")
+    words.add_argument("--most-cost", type=float, default=0.0, help="cap, in the currency of the prices")
+    words.add_argument("--price-in", type=float, default=0.0, help="of a million tokens of questions")
+    words.add_argument("--price-out", type=float, default=0.0, help="of a million tokens of replies")
+
+
+def how_of(options: Mapping[str, Any]) -> How:
+    """How networks decide."""
+    return How(
+        device=options["device"],
+        rule=options["rule"],
+        decide=options["decide"],
+        own_labels=options["own_labels"],
+        labels=options["labels"],
+        allow_download=options["allow_download"],
+        precision=options["precision"],
+    )
+
+
+def asking_of(options: Mapping[str, Any]) -> Asking:
+    """How models are asked in words."""
+    try:
+        plan = AskPlan(
+            wordings=tuple(word.strip() for word in options["wordings"].split(",")),
+            orders=options["orders"],
+            repeats=options["repeats"],
+            style="letters" if options["letters"] else "words",
+            seed=options["seed"],
+        )
+    except InvalidInput as error:
+        raise CommandError(str(error)) from error
+    return Asking(
+        {
+            "plan": plan,
+            "caps": Caps(options["most_calls"], options["most_cost"], options["price_in"], options["price_out"]),
+            "allow_upload": options["allow_upload"],
+            "decoding": Decoding(
+                temperature=options["temperature"], device=options["device"], precision=options["precision"]
+            ),
+        }
+    )
