@@ -20,6 +20,7 @@ from analysis.findings.answers import (
     response_time_entries,
 )
 from analysis.findings.benchmark import published_benchmark
+from analysis.findings.contrasts import contrast_entries
 from analysis.findings.curve_entries import curve_entries, guessing_notes, reach_entries, study_caveats
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.factors import factor_entries, with_factors
@@ -332,6 +333,7 @@ def _assemble(
         agreement=tuple(agreement),
         benchmark=published_benchmark(study, people, classifiers, level=level, seed=settings.seed, space=fitting.space),
         difficulty=tuple(difficulty_entries(people, classifiers, level=level)),
+        contrasts=tuple(contrast_entries(people, classifiers, observed.label_spaces, len(fitting.space))),
         shape_bias=tuple(shape_bias_entries(people, classifiers, fitting.space, level=level)),
         confusion=tuple(confusion_entries(curves, people, classifiers, fitting.space)),
         response_times=tuple(response_time_entries(curves)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -24,6 +24,7 @@ from humanexp.jobs.selectors import latest_for, unfinished
 from humanexp.participation.models import Session
 from humanexp.participation.sessions import taken_back
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
+from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
 from humanexp.studies.selectors import subject_of
 
@@ -330,3 +331,24 @@ def trial_import_of(study: Study) -> TrialImport | None:
 def analysis_job(study: Study) -> Job | None:
     """The newest job that analyses this study."""
     return latest_for(subject_of(study), ANALYSE)
+
+
+def stimuli_of_pictures(study: Study, names: Sequence[str]) -> dict[str, Stimulus]:
+    """The stimulus behind each picture that the findings name, as far as the study has it."""
+    if study.stimulus_set_id is None:
+        return {}
+    keys = dict(zip(names, names, strict=True))
+    trial_import = TrialImport.objects.filter(study=study).exclude(pictures_file="").first()
+    if trial_import is not None:
+        import pandas as pd
+
+        table = pd.read_parquet(media_path(trial_import.pictures_file), columns=["stimulus", "key"])
+        known = table[table["stimulus"].isin(keys)]
+        keys = dict(zip(known["stimulus"].astype(str), known["key"].astype(str), strict=True))
+    found = {
+        one.key: one
+        for one in Stimulus.objects.filter(
+            stimulus_set_id=study.stimulus_set_id, key__in=list(keys.values())
+        ).select_related("stimulus_set")
+    }
+    return {name: found[key] for name, key in keys.items() if key in found}

@@ -205,6 +205,50 @@ class GroupAccuracy(Entry):
     chance: float | None
 
 
+class ContrastPicture(Entry):
+    """A picture on which people and a classifier differ.
+
+    Attributes
+    ----------
+    picture : str
+        The stimulus; of published trials the original within its condition.
+    answers, right : int
+        Of people.
+    most_given, response : str
+        What people answered most, and the classifier's answer.
+    """
+
+    picture: str
+    original: str
+    category: str
+    condition: str
+    answers: int
+    right: int
+    most_given: str
+    response: str
+
+
+class Contrast(Entry):
+    """Pictures that one side names and the other does not, selected by the answers to them.
+
+    Attributes
+    ----------
+    pictures, found : int
+        That were counted, and that are of this kind.
+    expected : float
+        Of this kind on average, if the classifier's errors fell on any pictures of their condition alike.
+    shown : tuple of ContrastPicture
+        The clearest.
+    """
+
+    classifier: str
+    named_by: Literal["people", "classifier"]
+    pictures: int
+    found: int
+    expected: float
+    shown: tuple[ContrastPicture, ...]
+
+
 class Difficulty(Entry):
     """A classifier beside people on the pictures that other people find about as hard."""
 

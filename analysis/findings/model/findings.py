@@ -13,6 +13,7 @@ from analysis.findings.model.agreement import (
     Agreement,
     AverageObserver,
     Confusion,
+    Contrast,
     Difficulty,
     ErrorConsistency,
     FactorAccuracy,
@@ -76,6 +77,8 @@ class Findings(Entry):
     benchmark: tuple[AverageObserver, ...] = ()
     #: classifiers over people's own accuracy, the hardest pictures first
     difficulty: tuple[Difficulty, ...] = ()
+    #: pictures that people name and a classifier does not, and the reverse
+    contrasts: tuple[Contrast, ...] = ()
     shape_bias: tuple[ShapeBias, ...] = ()
     #: of the factors of pictures that were asked for
     factors: tuple[FactorAccuracy, ...] = ()

@@ -52,6 +52,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "corruptions": ("similarity", "discrimination"),
     "people": ("validation", "coverage", "participants", "recruiters", "confusion", "groups", "times", "sensitivity"),
     "who": ("who-answered",),
+    "pictures": (),
 }
 
 

@@ -30,6 +30,7 @@ from humanexp.results.charts.chart import Chart, FigureName, corruptions_of
 from humanexp.results.charts.curves import name_of, sheet_of
 from humanexp.results.charts.registry import chart_of
 from humanexp.results.models import AnalysisRun
+from humanexp.results.pages.contrasts import contrast_room
 from humanexp.results.pages.dashboard import (
     ROOMS,
     card_of,
@@ -147,7 +148,7 @@ def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse
 @login_required
 @require_GET
 def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
-    """Models, corruptions, people, or who answered: cards with a chart each."""
+    """Models, corruptions, people, or who answered: cards with a chart each; or the pictures themselves."""
     study = study_for(request.user, slug)
     if room not in ROOMS or room == "findings":
         raise NotFound("There is no such page of results.")
@@ -162,6 +163,8 @@ def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
     if room == "people":
         context["flow"] = flow_of(found, all_count=Selection.model_validate(run.selection).all_sessions)
         context["asked"] = [(one, asked_flow_of(one)) for one in found.asked]
+    if room == "pictures":
+        context["room_of"] = contrast_room(study, found, request.GET.get("model", ""))
     if room == "who":
         context["may_look"] = may(request.user, Action.EVIDENCE, study)
     return render(request, f"results/{room}.html", context)
@@ -295,6 +298,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
         "review_url": tab_address("review", study.slug, imported=study.origin == Origin.IMPORTED),
         "trial_import": selectors.trial_import_of(study),
         "has_persons": run is not None and selectors.findings(run).persons is not None,
+        "has_contrasts": run is not None and bool(selectors.findings(run).contrasts),
     }
 
 
