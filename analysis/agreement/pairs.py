@@ -1,16 +1,17 @@
-"""Two observers who saw the same pictures: error consistency."""
+"""Two observers who saw the same pictures: error consistency, what it says of copying, and whether it is chance."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.agreement.pooled import kappa_interval
+from analysis.agreement.posterior import copied_interval, kappa_interval
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED, copied_text
 from analysis.clusters import clustered
@@ -23,6 +24,9 @@ from analysis.wording import one_row, plot_figure, screen, with_interval
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
+
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,11 @@ class ErrorConsistency:
         Interval of kappa over pictures, or over originals where pictures share them; None where kappa is undefined.
     originals : int
         Different originals behind the pictures; n where every picture has its own.
+    copied_interval : tuple of float or None
+        Interval of `copied`; None where that has no value.
+    p : float
+        Of the hypothesis that the observers are right and wrong independently (`independence_p`); 1 where kappa is
+        undefined.
     """
 
     kappa: float
@@ -54,6 +63,8 @@ class ErrorConsistency:
     accuracies: tuple[float, float]
     interval: tuple[float, float] | None
     originals: int
+    copied_interval: tuple[float, float] | None = None
+    p: float = 1.0
 
     @property
     def shown(self) -> bool:
@@ -88,7 +99,8 @@ class ErrorConsistency:
             "Error consistency of two observers",
             (
                 ("kappa", self._kappa_text()),
-                *(() if math.isnan(self.copied) else (("read as", copied_text(self.copied)),)),
+                *(() if math.isnan(self.copied) else (("read as", copied_text(self.copied, self.copied_interval)),)),
+                *(() if self.interval is None else (("p", f"{self.p:.2g} of independent observers"),)),
                 ("observed", f"{self.observed:.3f}"),
                 ("expected", f"{self.expected:.3f} of independent observers of these accuracies"),
                 ("accuracies", " and ".join(f"{one:.3f}" for one in self.accuracies)),
@@ -147,7 +159,7 @@ def error_consistency(
     ``c_exp = p_a p_b + (1 - p_a)(1 - p_b)``. Their code gives 1 where ``c_exp = 1``; that is no measurement, and NaN
     here, as in Klein et al. (2025). Where pictures share originals, both arms of the interval grow by `stretch_of`.
     """
-    first, second = _right_or_wrong(correct_a), _right_or_wrong(correct_b)
+    first, second = right_or_wrong(correct_a), right_or_wrong(correct_b)
     if first.shape != second.shape:
         raise InvalidInput(f"The observers have {len(first)} and {len(second)} answers: one each per common picture.")
     if not len(first):
@@ -189,16 +201,12 @@ def consistency_from_counts(
     ErrorConsistency
     """
     observed, expected, kappa = kappa_from_counts(right_a, right_b, both, n)
-    interval = None
+    cells = both, right_a - both, right_b - both, n - right_a - right_b + both
+    interval, p = None, 1.0
     if not np.isnan(kappa):
-        value = float(kappa)
-        lower, upper = kappa_interval(both, right_a - both, right_b - both, n - right_a - right_b + both, level)
-        # Where all pictures agree the estimate is the end of its range, beyond any quantile.
-        lower, upper = min(lower, value), max(upper, value)
-        if stretch > 1.0:
-            lower, upper = max(value - stretch * (value - lower), -1.0), min(value + stretch * (upper - value), 1.0)
-        interval = lower, upper
-    return ErrorConsistency(
+        interval = _stretched(float(kappa), kappa_interval(*cells, level), stretch)
+        p = independence_p(*cells, stretch=stretch)
+    found = ErrorConsistency(
         float(kappa),
         float(observed),
         float(expected),
@@ -206,7 +214,54 @@ def consistency_from_counts(
         (right_a / n, right_b / n),
         interval,
         n if originals is None else originals,
+        p=p,
     )
+    if math.isnan(found.copied):
+        return found
+    return replace(found, copied_interval=_stretched(found.copied, copied_interval(*cells, level), stretch))
+
+
+def _stretched(value: float, interval: tuple[float, float], stretch: float) -> tuple[float, float]:
+    """Both arms of an interval times `stretch_of`, within [-1, 1]."""
+    # Where all pictures agree the estimate is the end of its range, beyond any quantile.
+    lower, upper = min(interval[0], value), max(interval[1], value)
+    if stretch > 1.0:
+        lower, upper = max(value - stretch * (value - lower), -1.0), min(value + stretch * (upper - value), 1.0)
+    return lower, upper
+
+
+@lru_cache(maxsize=8192)
+def independence_p(both: int, first: int, second: int, neither: int, *, stretch: float = 1.0) -> float:
+    """How probable a kappa at least as far from 0 is where observers are right and wrong independently.
+
+    Parameters
+    ----------
+    both, first, second, neither : int
+        Pictures on which both observers are right, the first alone, the second alone, and neither.
+    stretch : float
+        What `stretch_of` says of the pictures: the normal deviate of the exact p is divided by it.
+
+    Returns
+    -------
+    float
+        In (0, 1]; 1 where an observer is always right or always wrong, who cannot show anything.
+
+    Notes
+    -----
+    Fisher's exact test, two-sided (tables that are no more probable), given how often each observer is right. Klein et
+    al. (2025) compare kappa with draws of independent observers whose accuracies are drawn from Beta posteriors.
+    """
+    from scipy.special import gammaln, ndtr, ndtri
+
+    right, n = both + first, both + first + second + neither
+    other = both + second
+    together = np.arange(max(0, right + other - n), min(right, other) + 1)
+    table = np.stack([together, right - together, other - together, n - right - other + together])
+    logs = -gammaln(table + 1.0).sum(axis=0)
+    chance = np.exp(logs - logs.max())
+    at = chance[both - together[0]]
+    p = min(float(chance[chance <= at * (1.0 + 1e-7)].sum() / chance.sum()), 1.0)
+    return p if stretch <= 1.0 else float(min(2.0 * ndtr(ndtri(p / 2.0) / stretch), 1.0))
 
 
 def stretch_of(correct_a: BoolArray, correct_b: BoolArray, original: IntArray, *, level: float = LEVEL) -> float:
@@ -254,79 +309,6 @@ def stretch_of(correct_a: BoolArray, correct_b: BoolArray, original: IntArray, *
     return float(np.sqrt(effect)) * few
 
 
-def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: float, *, level: float = LEVEL) -> int:
-    """Pictures in common for an interval of kappa of this width.
-
-    Parameters
-    ----------
-    accuracies : tuple of float
-        Expected accuracies of the two observers, in (0, 1).
-    kappa : float
-        Expected error consistency: one that these accuracies allow.
-    width : float
-        Upper minus lower end, in (0, 2].
-    level : float
-        Level of the interval.
-
-    Returns
-    -------
-    int
-        At least `ENOUGH_PICTURES`.
-
-    Raises
-    ------
-    InvalidInput
-        If no two observers of these accuracies have this kappa.
-
-    Notes
-    -----
-    From kappa's variance in large samples (Fleiss, Cohen and Everitt 1969); with few errors intervals come out wider
-    than planned.
-    """
-    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    return max(ENOUGH_PICTURES, math.ceil(_variance(accuracies, kappa) * (2.0 * reach / width) ** 2))
-
-
-def width_for_pictures(accuracies: tuple[float, float], kappa: float, n: int, *, level: float = LEVEL) -> float:
-    """Width of the interval of kappa on so many pictures in common, each of an original of its own.
-
-    Parameters
-    ----------
-    accuracies, kappa, level
-        As in `pictures_for_width`, whose inverse this is.
-    n : int
-        At least 1.
-
-    Returns
-    -------
-    float
-        Above 0; 2 at most.
-
-    Raises
-    ------
-    InvalidInput
-        If no two observers of these accuracies have this kappa.
-    """
-    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    return min(2.0 * reach * math.sqrt(_variance(accuracies, kappa) / n), 2.0)
-
-
-def _variance(accuracies: tuple[float, float], kappa: float) -> float:
-    """Variance of kappa on n pictures, times n (Fleiss, Cohen and Everitt 1969)."""
-    p, q = accuracies
-    together = kappa * (p * (1.0 - q) + q * (1.0 - p)) / 2.0
-    cells = np.array([p * q, p * (1.0 - q), (1.0 - p) * q, (1.0 - p) * (1.0 - q)])
-    cells += together * np.array([1.0, -1.0, -1.0, 1.0])
-    if not (0.0 < p < 1.0 and 0.0 < q < 1.0) or cells.min() < -1e-12:
-        raise InvalidInput(f"Observers with accuracies {p:g} and {q:g} cannot have a kappa of {kappa:g}.")
-    # How much a picture of each of the four kinds moves kappa.
-    agreeing = np.array([1.0, 0.0, 0.0, 1.0])
-    expected = p * q + (1.0 - p) * (1.0 - q)
-    chance = np.array([2.0 * (p + q) - 2.0, 2.0 * q - 1.0, 2.0 * p - 1.0, 0.0])
-    influence = (agreeing - (1.0 - kappa) * chance) / (1.0 - expected)
-    return float((cells * influence**2).sum() - (cells * influence).sum() ** 2)
-
-
 def kappa_from_counts(
     right_a: ArrayLike, right_b: ArrayLike, both: ArrayLike, n: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -355,7 +337,63 @@ def kappa_from_counts(
     return observed, expected, kappa
 
 
-def _right_or_wrong(correct: ArrayLike) -> BoolArray:
+def kappa_parts(a: FloatArray, b: FloatArray) -> tuple[float, FloatArray] | None:
+    """Kappa of two observers, and what every picture adds to its error.
+
+    Parameters
+    ----------
+    a, b : ndarray, shape (n,)
+        1 where the observer is right on picture i, else 0.
+
+    Returns
+    -------
+    kappa : float
+    parts : ndarray, shape (n,)
+        Its influence: the mean over new pictures is kappa's error. The mean over these is 0.
+    None
+        Where kappa is undefined.
+    """
+    p, q = float(a.mean()), float(b.mean())
+    agreeing = (a == b).astype(np.float64)
+    observed, expected = float(agreeing.mean()), p * q + (1.0 - p) * (1.0 - q)
+    if 1.0 - expected <= _ROUNDING:
+        return None
+    kappa = (observed - expected) / (1.0 - expected)
+    shift = (2.0 * q - 1.0) * (a - p) + (2.0 * p - 1.0) * (b - q)
+    return kappa, (agreeing - observed - (1.0 - kappa) * shift) / (1.0 - expected)
+
+
+def kappa_bounds(accuracies: tuple[float, float]) -> tuple[float, float]:
+    """The smallest and the largest kappa that two observers of these accuracies can have.
+
+    Parameters
+    ----------
+    accuracies : tuple of float
+        In (0, 1).
+
+    Returns
+    -------
+    tuple of float
+        In [-1, 1]; the upper one is 1 for equal accuracies alone.
+
+    Raises
+    ------
+    InvalidInput
+        If an observer is always right, or always wrong: kappa is 0 whatever the other does, or undefined.
+    """
+    p, q = accuracies
+    if not (0.0 < p < 1.0 and 0.0 < q < 1.0):
+        raise InvalidInput(
+            f"Accuracies of {p:g} and {q:g}: kappa of an observer who is always right or always wrong is 0 or "
+            "undefined. Give accuracies between 0 and 1."
+        )
+    beyond = p * (1.0 - q) + q * (1.0 - p)
+    # What both are right on is at most the smaller accuracy, and at least what does not fit beside the wrong pictures.
+    most, least = 2.0 * (min(p, q) - p * q), 2.0 * (max(0.0, p + q - 1.0) - p * q)
+    return least / beyond, most / beyond
+
+
+def right_or_wrong(correct: ArrayLike) -> BoolArray:
     values = np.asarray(correct)
     if values.ndim != 1 or not np.isin(values, (0, 1)).all():
         raise InvalidInput("Answers to compare are one column of right (1) and wrong (0).")

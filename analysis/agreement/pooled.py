@@ -1,81 +1,17 @@
-"""What is known of two observers after the pictures that both saw: the posterior of their kappa, without draws.
-
-Groups of observers over sparsely shared pictures: error consistency of a random answer with a random other one.
-"""
+"""Groups of observers over sparsely shared pictures: error consistency of a random answer with a random other one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from analysis.arrays import BoolArray, FloatArray, IntArray
+from analysis.arrays import BoolArray, FloatArray
 from analysis.claims.agreement import ENOUGH_IN_CONDITION
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.study.analysis_plan import LEVEL
-
-#: A lattice of so many points stands for the posterior. Of 150 generators this one errs least: by at most .004 in
-#: either end of an interval, over tables from 10 to 1,000 pictures with and without empty cells.
-_POINTS, _GENERATOR, _KNOTS = 4093, 705, 257
-
-
-@lru_cache(maxsize=8192)
-def kappa_interval(both: int, first: int, second: int, neither: int, level: float) -> tuple[float, float]:
-    """Equal-tailed interval of kappa.
-
-    Parameters
-    ----------
-    both, first, second, neither : int
-        Pictures on which both observers are right, the first alone, the second alone, and neither.
-    level : float
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of float
-        In [-1, 1]. Ends of the posterior: 1, the estimate where all agree, lies just above them.
-
-    Notes
-    -----
-    The four shares (both right, one of them, the other, neither) have Jeffreys' prior, so their posterior is a
-    Dirichlet distribution with half a picture more in each cell. A fixed rank-1 lattice takes the place of draws:
-    equal tables have equal intervals, whatever else is analysed. Measured in `benchmarks/claims/kappa.py`: the
-    percentile bootstrap, which this replaces, covered in .74 to .93, and had no width where all pictures agreed.
-    """
-    a, b, c, d = (_gamma(count)[order] for count, order in zip((both, first, second, neither), _orders(), strict=True))
-    # Kappa does not change when all four cells are multiplied: gamma variates need not be made shares.
-    kappa = 2.0 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
-    lower, upper = np.quantile(kappa, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return float(lower), float(upper)
-
-
-@lru_cache(maxsize=1024)
-def _gamma(count: int) -> FloatArray:
-    """Quantiles of a cell's gamma variate, half a picture added, shape (_POINTS,)."""
-    from scipy.special import gammaincinv, ndtr
-
-    # The cube root of a gamma variate is nearly normal: every sixteenth quantile gives the others.
-    normal, knots = _normal()
-    return np.asarray(np.interp(normal, knots, np.cbrt(gammaincinv(count + 0.5, ndtr(knots)))) ** 3)
-
-
-@lru_cache(maxsize=1)
-def _normal() -> tuple[FloatArray, FloatArray]:
-    """Normal quantiles of the lattice, and knots over their range, shapes (_POINTS,) and (_KNOTS,)."""
-    from scipy.special import ndtri
-
-    normal = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
-    return normal, np.linspace(normal[0], normal[-1], _KNOTS)
-
-
-@lru_cache(maxsize=1)
-def _orders() -> IntArray:
-    """Points of the lattice: for each of the four cells its order of the quantiles, shape (4, _POINTS)."""
-    return np.array([np.arange(_POINTS) * pow(_GENERATOR, cell, _POINTS) % _POINTS for cell in range(4)])
-
 
 #: Sums of shares reach 1 only up to rounding.
 _ROUNDING = 1e-12
@@ -176,25 +112,12 @@ def pooled_consistency(
     the jackknife alone is too narrow. Independence means given the stratum.
     """
     first, second, known = _pictures(right_a, n_a, right_b, n_b)
-    if known.sum() < 2:
-        raise TooFewResponses("Fewer than two pictures were answered by both.")
-    labels = np.zeros(len(known), dtype=np.int64) if strata is None else np.asarray(strata)
-    groups = np.arange(len(known)) if clusters is None else np.asarray(clusters)
-    if len(labels) != len(known) or len(groups) != len(known):
-        raise InvalidInput("Strata and clusters have one entry a picture.")
-    _, stratum, sizes = np.unique(labels[known], return_inverse=True, return_counts=True)
-    kept = sizes[stratum] >= LEAST_IN_STRATUM
-    is_stratified, n_common = bool(kept.any()), len(kept)
-    if not is_stratified:
-        kept, stratum = np.ones(n_common, dtype=np.bool_), np.zeros(n_common, dtype=np.int64)
-    chosen = np.flatnonzero(known)[kept]
-    _, stratum = np.unique(stratum[kept], return_inverse=True)
+    chosen, stratum, cluster, is_stratified = _in_strata(known, strata, clusters)
     columns = _Columns.of(first, second, chosen)
     observed, expected = (float(one) / len(chosen) for one in columns.sums(stratum))
     kappa = _kappa(observed, expected)
     interval = None
     if is_stratified and 1.0 - expected > _ROUNDING:
-        _, cluster = np.unique(groups[chosen], return_inverse=True)
         interval = _jackknifed(columns, stratum, cluster, kappa, level)
         if interval is not None and not interval[0] <= 0.0 <= interval[1]:
             p = _permuted(first.at(chosen), second.at(chosen), first is second, stratum, observed - expected, seed)
@@ -209,8 +132,81 @@ def pooled_consistency(
         interval,
         is_stratified,
         int(stratum.max()) + 1 if is_stratified else 0,
-        n_common - len(chosen),
+        int(known.sum()) - len(chosen),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Pooled kappa of two groups of observers, and what it is without each cluster of pictures.
+
+    Parameters
+    ----------
+    kappa : float
+    without : ndarray, shape (clusters,)
+    clusters : ndarray, shape (clusters,)
+        Their names, sorted.
+    pictures : int
+    """
+
+    kappa: float
+    without: FloatArray
+    clusters: NDArray[np.generic]
+    pictures: int
+
+
+def leave_out_clusters(
+    right_a: ArrayLike, n_a: ArrayLike, right_b: ArrayLike, n_b: ArrayLike, *, strata: ArrayLike, clusters: ArrayLike
+) -> LeftOut | None:
+    """The kappa of `pooled_consistency` without one cluster after the other, to compare models on the same pictures.
+
+    Parameters
+    ----------
+    right_a, n_a, right_b, n_b, strata, clusters
+        As in `pooled_consistency`.
+
+    Returns
+    -------
+    LeftOut or None
+        None where kappa says nothing: no stratum is large enough, a group is always right or always wrong on these
+        pictures, or kappa is undefined without some cluster.
+
+    Raises
+    ------
+    InvalidInput, TooFewResponses
+        As `pooled_consistency`.
+    """
+    first, second, known = _pictures(right_a, n_a, right_b, n_b)
+    chosen, stratum, cluster, is_stratified = _in_strata(known, strata, clusters)
+    columns = _Columns.of(first, second, chosen)
+    if not is_stratified or any(own.min() == own.max() and own[0] in (0.0, 1.0) for own in (columns.a, columns.b)):
+        return None
+    without = _without_each(columns, stratum, cluster)
+    if without is None:
+        return None
+    observed, expected = (float(one) / len(chosen) for one in columns.sums(stratum))
+    return LeftOut(_kappa(observed, expected), without, np.unique(np.asarray(clusters)[chosen]), len(chosen))
+
+
+def _in_strata(
+    known: BoolArray, strata: ArrayLike | None, clusters: ArrayLike | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], bool]:
+    """Pictures that count, stratum and cluster of each, and whether they are stratified."""
+    if known.sum() < 2:
+        raise TooFewResponses("Fewer than two pictures were answered by both.")
+    labels = np.zeros(len(known), dtype=np.int64) if strata is None else np.asarray(strata)
+    groups = np.arange(len(known)) if clusters is None else np.asarray(clusters)
+    if len(labels) != len(known) or len(groups) != len(known):
+        raise InvalidInput("Strata and clusters have one entry a picture.")
+    _, stratum, sizes = np.unique(labels[known], return_inverse=True, return_counts=True)
+    kept = sizes[stratum] >= LEAST_IN_STRATUM
+    is_stratified = bool(kept.any())
+    if not is_stratified:
+        kept, stratum = np.ones(len(kept), dtype=np.bool_), np.zeros(len(kept), dtype=np.int64)
+    chosen = np.flatnonzero(known)[kept]
+    _, stratum = np.unique(stratum[kept], return_inverse=True)
+    _, cluster = np.unique(groups[chosen], return_inverse=True)
+    return chosen, stratum, cluster, is_stratified
 
 
 @dataclass(frozen=True)
@@ -270,6 +266,19 @@ def _jackknifed(
     columns: _Columns, stratum: NDArray[np.intp], cluster: NDArray[np.intp], kappa: float, level: float
 ) -> tuple[float, float] | None:
     """Interval of kappa from leaving out one cluster after the other; None where that changes nothing."""
+    without = _without_each(columns, stratum, cluster)
+    if without is None:
+        return None
+    number = len(without)
+    error = float(np.sqrt((number - 1.0) / number * ((without - without.mean()) ** 2).sum()))
+    if error <= _ROUNDING:
+        return None
+    reach = float(stdtrit(number - 1.0, (1.0 + level) / 2.0)) * error
+    return max(kappa - reach, -1.0), min(kappa + reach, 1.0)
+
+
+def _without_each(columns: _Columns, stratum: NDArray[np.intp], cluster: NDArray[np.intp]) -> FloatArray | None:
+    """Kappa without each cluster; None where there is one cluster, or kappa is undefined without some."""
     number = int(cluster.max()) + 1
     if number < 2:
         return None
@@ -288,12 +297,7 @@ def _jackknifed(
     known = n - expected > _ROUNDING * np.maximum(n, 1.0)
     if not known.all():
         return None
-    without = (observed - expected) / (n - expected)
-    error = float(np.sqrt((number - 1.0) / number * ((without - without.mean()) ** 2).sum()))
-    if error <= _ROUNDING:
-        return None
-    reach = float(stdtrit(number - 1.0, (1.0 + level) / 2.0)) * error
-    return max(kappa - reach, -1.0), min(kappa + reach, 1.0)
+    return np.asarray((observed - expected) / (n - expected))
 
 
 def _permuted(

@@ -80,13 +80,25 @@ BENCHMARK_MEAN = Claim(
 CLAIMS = (KAPPA_OF_A_PAIR, POOLED_KAPPA, SHAPE_BIAS, BENCHMARK_MEAN)
 
 
-def copied_text(share: float) -> str:
+def copied_text(share: float, interval: tuple[float, float] | None = None) -> str:
     """Kappa as a share of copied answers, with what is taken for granted."""
     answer = "answer" if share >= 0.0 else "opposite of the answer"
+    between = ""
+    if interval is not None:
+        low, high = sorted(100.0 * (one if share >= 0.0 else -one) for one in interval)
+        between = f", [{low:.0f} %, {high:.0f} %]"
     return (
-        f"as if the less accurate observer copied the other's {answer} on {100.0 * abs(share):.0f} % of the pictures "
-        "(Klein et al. 2025)"
+        f"as if the less accurate observer copied the other's {answer} on {100.0 * abs(share):.0f} % of the pictures"
+        f"{between} (Klein et al. 2025)"
     )
+
+
+def differences_note(pairs: int, differ: int, most: int) -> str:
+    """How many pairs of models differ in kappa beside people, and which are listed."""
+    listed = "" if pairs <= most else f" The first {most} are listed; the JSON has all."
+    if pairs == 1:
+        return f"These two models {'differ' if differ else 'are not shown to differ'} in κ."
+    return f"Of {pairs:,} pairs of models, {differ:,} are shown to differ in κ.{listed}"
 
 
 #: Accuracy of both observers, and κ, at which the width of an interval is told before there are answers.
@@ -103,6 +115,24 @@ def planned_text(pictures: int, width: float) -> str:
     return (
         f"the interval of κ of two people in one corruption, on about {pictures} of them, would be {width:.2f} wide "
         f"(accuracies {PLANNED_ACCURACY:g}, κ {PLANNED_KAPPA:g})"
+    )
+
+
+def planned_kappa_text(
+    kappas: tuple[float, ...], accuracies: tuple[float, ...], between: float | None, *, runs: int
+) -> str:
+    """What numbers of pictures were planned for, and by which test."""
+    shares = " and ".join(f"{one:g}" for one in accuracies)
+    if len(kappas) == 1:
+        return (
+            f"To tell a κ of {kappas[0]:g} from 0, of observers with accuracies {shares}: Fisher's exact test, "
+            f"two-sided, at .05; {runs:,} simulated studies of each size."
+        )
+    models = "alike only through the person" if between is None else f"with κ {between:g} between them"
+    return (
+        f"To tell a κ of {kappas[0]:g} from one of {kappas[1]:g}, of two models, {models}, beside one person "
+        f"(accuracies {shares}, the person's first), on the same pictures: t test of the paired difference at .05; "
+        f"{runs:,} simulated studies of each size."
     )
 
 
@@ -147,10 +177,17 @@ def definitions() -> tuple[str, ...]:
         "Intervals of a pair: equal-tailed, from Jeffreys' prior on the four shares of pictures (both right, one, the "
         "other, neither); for these two observers and new pictures; wider where they share pictures of one original.",
         "Copied: what κ of a pair says as a share of pictures on which the less accurate observer copies the other's "
-        "answer, right and wrong independently on the rest (Klein et al. 2025); below 0 the opposite is copied.",
+        "answer, right and wrong independently on the rest (Klein et al. 2025); below 0 the opposite is copied. Its "
+        "interval comes from the same posterior as that of κ.",
+        "p of a pair: Fisher's exact test that both are right and wrong independently; each pair by itself, not "
+        "corrected for their number.",
         f"Pooled: one κ over all pictures that both answered in conditions with at least {ENOUGH_IN_CONDITION} of "
         "them, however few a pair shares. Chance: answers to different pictures of one condition. Interval: jackknife "
         "over originals, extended to 0 where answers that change places within conditions agree as much (p > .05).",
+        "Models compared: differences of pooled κ on the same pictures and people, with jackknife intervals over "
+        f"originals (at least {ENOUGH_PICTURES}) and p corrected over all pairs. Places by κ follow from them: those "
+        "that the pictures leave open to a model, for all models at once. Models that are always right or always wrong "
+        "are left out. People are taken as they are.",
     )
 
 
@@ -170,8 +207,8 @@ def benchmark_definitions() -> tuple[str, ...]:
         "accuracies are close, the published one can be above its interval.",
         "Intervals: for new people and new pictures in these experiments. The published squared difference has none.",
         "Rank: the places that the data leave open to a model by its accuracy, from the differences of all pairs of "
-        "models together. Mean rank: as published, the mean of a model's places by the three measures of likeness to "
-        "people; it has no interval.",
+        "models together; rank by κ: the same by error consistency, for new people, too. Mean rank: as published, the "
+        "mean of a model's places by the three measures of likeness to people; it has no interval.",
         "Each person is compared with the others.",
     )
 

@@ -266,6 +266,14 @@ def pictures_of(rows: Observations) -> NDArray[np.str_]:
     return np.asarray(np.where(rows.imported, named, rows.stimulus), dtype=np.str_)
 
 
+def places_among(names: NDArray[np.str_], shown: NDArray[np.str_]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Where each picture that was shown is among names in order, and whether it is there at all."""
+    if not len(names):
+        return np.zeros(len(shown), dtype=np.intp), np.zeros(len(shown), dtype=np.bool_)
+    place = np.searchsorted(names, shown).clip(max=len(names) - 1)
+    return place, names[place] == shown
+
+
 def pooled_within(people: Observations, settings: FitSettings) -> PooledConsistency | None:
     """Return the consistency of two people's answers to one picture; None where no picture was answered twice."""
     return _pooled(people, None, settings)

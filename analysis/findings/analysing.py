@@ -20,6 +20,7 @@ from analysis.findings.answers import (
     response_time_entries,
 )
 from analysis.findings.benchmark import published_benchmark
+from analysis.findings.consistency import consistency_differences, with_ranks
 from analysis.findings.contrasts import contrast_entries
 from analysis.findings.curve_entries import curve_entries, guessing_notes, reach_entries, study_caveats
 from analysis.findings.discrimination import discrimination_entries
@@ -306,10 +307,11 @@ def _assemble(
     people, classifiers, level = observed.people, observed.classifiers, settings.level
     consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, fitting)
+    differences, places = consistency_differences(people, classifiers, curves.scales, fitting)
     of_people, *of_classifiers = compared.similarity.values()
     counts = {"persons": len(read_sentinels(tables.trials)), "without_truth": without_truth(tables.trials)}
     threshold = VALIDATION_THRESHOLD if settings.validation_threshold is None else settings.validation_threshold
-    return Findings(
+    found = Findings(
         study=study,
         version=f"{__version__}+{FINDINGS_VERSION}",
         data_digest=tables.digest(),
@@ -330,7 +332,7 @@ def _assemble(
         classes=tuple(compared.classes),
         discrimination=tuple(_told_apart(tables, settings)),
         error_consistency=tuple(consistency),
-        agreement=tuple(agreement),
+        agreement=tuple(with_ranks(agreement, places)),
         benchmark=published_benchmark(study, people, classifiers, level=level, seed=settings.seed, space=fitting.space),
         difficulty=tuple(difficulty_entries(people, classifiers, level=level)),
         contrasts=tuple(contrast_entries(people, classifiers, observed.label_spaces, len(fitting.space))),
@@ -364,3 +366,5 @@ def _assemble(
             *study_caveats(curves.curves),
         ),
     )
+    # Named only where a study has them.
+    return found.model_copy(update={"consistency_differences": tuple(differences)} if differences else {})

@@ -16,7 +16,7 @@ from analysis.arrays import FloatArray
 from analysis.clusters import clustered
 from analysis.differences.answers import SumsOfNames
 from analysis.differences.family import Estimates
-from analysis.differences.ranks import RankSet as Places, places_left_open
+from analysis.differences.ranks import places_left_open
 from analysis.findings.agreement import shape_bias_entries
 from analysis.findings.benchmark_parts import OF_PAIRS, Experiment, Measure, Part
 from analysis.findings.model.agreement import AverageObserver, PooledMean
@@ -80,7 +80,7 @@ def benchmark_table(
     for name in models:
         own = {one.name: one.parts_of(name) for one in experiments if name in one.classifiers}
         found[name] = {experiment: parts for experiment, parts in own.items() if parts}
-    ranks, mean_ranks = _ranks({name: found[name] for name in models}, level, seed)
+    ranks, consistency_ranks, mean_ranks = _ranks({name: found[name] for name in models}, level, seed)
     standings = []
     for name, own in found.items():
         kind = "humans" if name == HUMANS else "human" if name in persons else "classifier"
@@ -93,6 +93,7 @@ def benchmark_table(
             shape_bias=bias.get(name),
             ranks=ranks.get(name),
             mean_rank=mean_ranks.get(name),
+            consistency_ranks=consistency_ranks.get(name),
         )
         standings.append(standing)
     return tuple(sorted(standings, key=_place))
@@ -198,37 +199,65 @@ def _column(parts: Mapping[str, float]) -> FloatArray:
     return np.fromiter(parts.values(), dtype=np.float64, count=len(parts))[:, None]
 
 
-def _ranks(models: Mapping[str, Found], level: float, seed: int) -> tuple[dict[str, RankSet], dict[str, float]]:
-    """Places by accuracy, and mean places by likeness to people, of the models of the most frequent experiments."""
+def _ranks(
+    models: Mapping[str, Found], level: float, seed: int
+) -> tuple[dict[str, RankSet], dict[str, RankSet], dict[str, float]]:
+    """Places by accuracy and by kappa, and mean places by likeness to people, of models of the same experiments."""
     kinds = {
         name: tuple(experiment for experiment, parts in own.items() if "ood_accuracy" in parts)
         for name, own in models.items()
     }
     counts = Counter(kind for kind in kinds.values() if kind)
     if not counts:
-        return {}, {}
+        return {}, {}, {}
     chosen = max(counts, key=lambda kind: (counts[kind], len(kind)))
-    names = [name for name, kind in kinds.items() if kind == chosen]
-    if len(names) < 2:
-        return {}, {}
-    found = _places_by_accuracy([models[name] for name in names], names, level, seed)
-    places = {name: RankSet(best=one.best, worst=one.worst, classifiers=len(names)) for name, one in found.items()}
-    return places, _mean_ranks({name: models[name] for name in names})
+    ranked = {name: models[name] for name, kind in kinds.items() if kind == chosen}
+    if len(ranked) < 2:
+        return {}, {}, {}
+    return (
+        _places(ranked, "ood_accuracy", level, seed),
+        _places(ranked, "error_consistency", level, seed),
+        _mean_ranks(ranked),
+    )
 
 
-def _places_by_accuracy(models: Sequence[Found], names: Sequence[str], level: float, seed: int) -> dict[str, Places]:
-    means = [
-        _mean({key: parts["ood_accuracy"] for key, parts in own.items() if "ood_accuracy" in parts}) for own in models
-    ]
-    originals = np.unique([name for one in means for name in one.originals])
-    sums = np.zeros((len(originals), len(means)))
-    for column, one in enumerate(means):
-        sums[np.searchsorted(originals, list(one.originals)), column] = list(one.originals.values())
+def _places(models: Mapping[str, Found], measure: Measure, level: float, seed: int) -> dict[str, RankSet]:
+    """The places that people and pictures leave open by one measure; empty where a model lacks it."""
+    parts = [_of_measure(own, measure) for own in models.values()]
+    if not all(parts):
+        return {}
+    means = [_mean(own) for own in parts]
     first, second = np.array(list(combinations(range(len(means)), 2))).T
     matrix = np.eye(len(means))[first] - np.eye(len(means))[second]
     values = matrix @ np.array([one.value for one in means])
-    family = Estimates.of(values, matrix, {"original": SumsOfNames(originals, csr_array(sums))}, np.zeros(len(values)))
-    return places_left_open(names, family, level=level, seed=seed)
+    sums, singles = {"original": _columns([one.originals for one in means])}, np.zeros(len(values))
+    if all(one.people for one in means):
+        sums["person"] = _columns([one.people for one in means])
+        each = _columns([_of_each(own) for own in parts]).sums
+        # What a picture adds through one person's answers is in both sums.
+        singles = np.einsum("qi,ij,qj->q", matrix, (each.T @ each).toarray(), matrix)
+    family = Estimates.of(values, matrix, sums, singles)
+    found = places_left_open(list(models), family, level=level, seed=seed)
+    return {name: RankSet(best=one.best, worst=one.worst, classifiers=len(means)) for name, one in found.items()}
+
+
+def _columns(parts: Sequence[Mapping[str, float]]) -> SumsOfNames:
+    """Contributions by name, a column a model."""
+    names = np.unique([name for one in parts for name in one])
+    sums = np.zeros((len(names), len(parts)))
+    for column, one in enumerate(parts):
+        sums[np.searchsorted(names, list(one)), column] = list(one.values())
+    return SumsOfNames(names, csr_array(sums))
+
+
+def _of_each(parts: Mapping[str, Part]) -> dict[str, float]:
+    """What the pictures of every original add through every person's answers to the mean over experiments."""
+    return {
+        f"{experiment}/{person}/{name}": value / len(parts) / len(one.each)
+        for experiment, one in parts.items()
+        for person, own in one.each.items()
+        for name, value in own.items()
+    }
 
 
 def _mean_ranks(models: Mapping[str, Found]) -> dict[str, float]:

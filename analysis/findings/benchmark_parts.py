@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.agreement.pairs import kappa_parts
 from analysis.arrays import FloatArray
 from analysis.claims.agreement import ENOUGH_PICTURES
 from analysis.errors import InvalidInput
@@ -21,7 +22,6 @@ Measure = Literal["ood_accuracy", "accuracy_difference", "observed_consistency",
 OF_PAIRS: tuple[Measure, ...] = ("accuracy_difference", "observed_consistency", "error_consistency")
 #: The same, and the lead, which has a direction: from an observer to a person. Rows of a `_Pair`.
 _WITH_DIRECTION: tuple[Measure, ...] = (*OF_PAIRS, "accuracy_lead")
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,8 @@ class Part:
     noise : float
         Of a squared difference: by how much the choice of pictures lifts it on average; NaN where one original cannot
         tell.
+    each : mapping of person to mapping of name to float
+        ``originals`` of the value of each person of whom this is the mean.
     """
 
     value: float
@@ -45,6 +47,7 @@ class Part:
     people: Mapping[str, float] = field(default_factory=dict)
     singles: float = 0.0
     noise: float = 0.0
+    each: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,13 +186,9 @@ def _measures(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Squared difference of accuracies, observed consistency, kappa and lead of the second, and each picture's part."""
     p, q = float(a.mean()), float(b.mean())
     agreeing = (a == b).astype(np.float64)
-    observed, expected = float(agreeing.mean()), p * q + (1.0 - p) * (1.0 - q)
+    observed = float(agreeing.mean())
     # As the papers: 1 where both are always right, or both always wrong.
-    kappa, parts = 1.0, np.zeros(len(a))
-    if 1.0 - expected > _ROUNDING:
-        kappa = (observed - expected) / (1.0 - expected)
-        shift = (2.0 * q - 1.0) * (a - p) + (2.0 * p - 1.0) * (b - q)
-        parts = (agreeing - observed - (1.0 - kappa) * shift) / (1.0 - expected)
+    kappa, parts = kappa_parts(a, b) or (1.0, np.zeros(len(a)))
     lead = (b - q) - (a - p)
     added = np.stack([2.0 * (q - p) * lead, agreeing - observed, parts, lead]) / len(a)
     return np.array([(p - q) ** 2, observed, kappa, q - p]), added
@@ -222,6 +221,7 @@ def _averaged(of_people: Mapping[str, Part]) -> Part:
         {name: (one.value - value) / count for name, one in of_people.items()} if count > 1 else {},
         sum(one.singles for one in of_people.values()) / count**2,
         float(np.mean([one.noise for one in of_people.values()])),
+        {name: one.originals for name, one in of_people.items()},
     )
 
 

@@ -14,7 +14,7 @@ from analysis.arrays import FloatArray
 from analysis.curves.bootstrap import Bootstrap, pair_spread
 from analysis.curves.curve import CurveFit
 from analysis.differences.twin import Twins
-from analysis.findings.agreement import conditions_of, pictures_of
+from analysis.findings.agreement import conditions_of, pictures_of, places_among
 from analysis.findings.fits import CurveKey, StudyCurves
 from analysis.findings.model.agreement import Difficulty
 from analysis.findings.model.comparisons import Comparison, Leader, RankSet, VerdictOnAll
@@ -55,8 +55,7 @@ def difficulty_entries(people: Observations, classifiers: Observations, *, level
         own = classifiers.select(classifiers.observer == name)
         seen, place = np.unique(pictures_of(own), return_inverse=True)
         accuracy = np.bincount(place, weights=own.correct) / np.bincount(place)
-        at = np.searchsorted(seen, pictures).clip(max=len(seen) - 1)
-        common = seen[at] == pictures
+        at, common = places_among(seen, pictures)
         entries += [
             Difficulty.of(one, classifier=name, accuracy=one.classifier)
             for one in at_difficulties(

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from analysis.claims import corruptions, recruiters
+from analysis.claims.agreement import differences_note
 from analysis.claims.curves import MEAN_OVER
-from analysis.claims.models import measured_words, method_sentence, ranks_sentence
+from analysis.claims.models import measured_words, method_sentence, rank_words, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model.checks import ChoiceCurve
@@ -265,7 +266,12 @@ def agreement_sentences(findings: Findings) -> Iterable[str]:
             )
             continue
         left = f" ({row.pooled.left_out:,} in conditions with too few left out)" if row.pooled.left_out else ""
-        yield f"Error consistency of {who}: kappa {with_interval(row.pooled.kappa, row.interval)} on {pictures}{left}."
+        places = "" if row.ranks is None else f"; place {rank_words(row.ranks.best, row.ranks.worst)} by it"
+        kappa = with_interval(row.pooled.kappa, row.interval)
+        yield f"Error consistency of {who}: kappa {kappa} on {pictures}{left}{places}."
+    if findings.consistency_differences:
+        differ = sum(one.differ for one in findings.consistency_differences)
+        yield differences_note(len(findings.consistency_differences), differ, len(findings.consistency_differences))
 
 
 def sensitivity_sentences(findings: Findings) -> Iterable[str]:

@@ -97,6 +97,23 @@ def planned_answers(study: Study) -> PlannedAnswers | None:
     )
 
 
+def common_pictures(study: Study, *, of_two_people: bool) -> int:
+    """Pictures of one corruption that any two people have in common, or that a person shares with every model."""
+    summary = plan_head(study)["summary"]
+    if of_two_people:
+        shared = summary["overlap"]["trials"] // max(1, len(summary["strata"]))
+        if not shared:
+            raise StudyRefused(
+                "Two people of this study have no pictures of a corruption in common. Set overlap under [design], or "
+                "leave the study out of the command."
+            )
+        return int(shared)
+    planned = planned_answers(study)
+    if planned is None:
+        raise StudyRefused("Error consistency is planned for studies in which people name pictures of corruptions.")
+    return planned.trials_each
+
+
 def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
     """The design as the simulation takes it; refuses a study without two curves to compare."""
     from analysis.power.crowd import Crowd, LogisticDrop

@@ -79,6 +79,11 @@ def large_findings(*, corruptions: int = 14, models: int = 10) -> dict[str, Any]
             for pair in itertools.combinations(nets, 2)
             for name in names[:2]
         ],
+        "consistency_differences": [
+            {"pair": list(pair), "kappas": [0.3, 0.2], "difference": 0.1, "interval": [0.02, 0.18], "p": 0.03,
+             "differ": True, "n": 400, "originals": 200}
+            for pair in itertools.combinations(nets, 2)
+        ],
         "confusion": [
             _confusion(population, name, *span)
             for population, name, span in itertools.product(("humans", *nets), names, _SPANS)

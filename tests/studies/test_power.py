@@ -180,6 +180,27 @@ def test_the_command_tells_power_and_sizes(draft: Study, tmp_path: Path) -> None
         call_command("power", "nowhere")
 
 
+def test_the_command_plans_pictures_for_an_error_consistency(draft: Study, tmp_path: Path) -> None:
+    told, target = StringIO(), tmp_path / "kappa.json"
+    call_command("power", "--kappa=0.4", "--accuracies", "0.8", "0.7", f"--json={target}", stdout=told)
+    report = json.loads(target.read_text())
+    assert [one["wanted"] for one in report["sizes"]] == [0.8, 0.9, 0.95]
+    assert all(one["reached"] >= one["wanted"] for one in report["sizes"])
+    assert "pictures in common" in told.getvalue() and "Fisher's exact test" in told.getvalue()
+    call_command("power", draft.slug, "--kappa", "0.6", "0.1", stdout=told)
+    planned = planned_answers(draft)
+    assert planned is not None and f"{planned.trials_each} (planned)" in told.getvalue()
+    assert "alike only through the person" in " ".join(told.getvalue().split())
+    for options, said in (
+        (["--kappa=0.9", "--accuracies", "0.5", "0.9"], "it lies between"),
+        ([draft.slug, "--kappa=0.4"], "no pictures of a corruption in common"),
+        ([draft.slug, "--between=0.4"], "belongs to --kappa"),
+        ([], "Name a study"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            call_command("power", *options)
+
+
 def test_people_for_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, client: Client) -> None:
     anna = User.objects.create_user("anna")
     design = {"sessions": 6, "main_trials": 0, "discrimination": {"trials": 12, "sentinels": 4, "practice": 2}}

@@ -120,6 +120,10 @@ class ErrorConsistency(Entry):
     copied: float | None = None
     #: Different originals behind the n pictures; None in findings that did not count them
     originals: int | None = None
+    #: Of the share of copied answers, over pictures
+    copied_interval: Interval | None = None
+    #: Of the hypothesis that the observers are right and wrong independently; 1 where kappa is undefined
+    p: float | None = None
 
 
 class Pooled(Entry):
@@ -158,6 +162,27 @@ class Agreement(Entry):
     interval: Interval | None
     n: int
     conditions: tuple[str, ...]
+    #: Places that the pictures leave open by pooled kappa among models that answered the same pictures
+    ranks: RankSet | None = None
+
+
+class ConsistencyDifference(Entry):
+    """Two models beside the same people on the same pictures: which errs more as people do?"""
+
+    #: the one with the higher pooled kappa first
+    pair: Pair
+    kappas: tuple[float, float]
+    #: of the two kappas, at least 0
+    difference: float
+    #: over pictures, for these people
+    interval: Interval
+    #: corrected over all pairs of these models
+    p: float
+    #: whether they surely differ
+    differ: bool
+    #: pictures that people and both models answered, and different originals
+    n: int
+    originals: int
 
 
 class ShapeBias(Entry):
@@ -302,6 +327,8 @@ class AverageObserver(Entry):
     mean_rank : float or None
         As published: the mean of the places by accuracy difference, observed and error consistency among these models;
         1 is the most like people. It has no interval.
+    consistency_ranks : RankSet or None
+        Places that people and pictures leave open by error consistency, among the same models.
     """
 
     observer: str
@@ -316,3 +343,4 @@ class AverageObserver(Entry):
     mean_rank: float | None = None
     accuracy_lead: PooledMean | None = None
     corrected_accuracy_difference: PooledMean | None = None
+    consistency_ranks: RankSet | None = None

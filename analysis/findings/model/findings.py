@@ -13,6 +13,7 @@ from analysis.findings.model.agreement import (
     Agreement,
     AverageObserver,
     Confusion,
+    ConsistencyDifference,
     Contrast,
     Difficulty,
     ErrorConsistency,
@@ -73,6 +74,8 @@ class Findings(Entry):
     discrimination: tuple[Discrimination, ...] = ()
     error_consistency: tuple[ErrorConsistency, ...] = ()
     agreement: tuple[Agreement, ...] = ()
+    #: of every two models that answered the same pictures of people
+    consistency_differences: tuple[ConsistencyDifference, ...] = ()
     #: of published trials: the table of the model-vs-human benchmark
     benchmark: tuple[AverageObserver, ...] = ()
     #: classifiers over people's own accuracy, the hardest pictures first

@@ -10,6 +10,7 @@ from analysis.claims.agreement import (
     caveats,
     ceiling_notes,
     definitions,
+    differences_note,
     no_pairs_note,
     pairs_note,
     shape_bias_definitions,
@@ -17,11 +18,14 @@ from analysis.claims.agreement import (
 from analysis.claims.models import rank_words
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.findings.model.agreement import Agreement, AverageObserver, PooledMean
+from analysis.findings.model.comparisons import RankSet
 from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, only_chart, population_label, readable
 
 #: Pairs of observers beyond the first so many are left to the JSON.
 MOST_PAIRS = 120
+#: Pairs of models likewise.
+MOST_DIFFERENCES = 40
 
 
 def _means(findings: Findings) -> Table:
@@ -35,6 +39,8 @@ def _means(findings: Findings) -> Table:
         Column("pairs", "Pairs", "count"),
     )
 
+    ranked = any(entry.ranks for entry in findings.agreement)
+
     def means_of_pairs(entry: Agreement) -> tuple[Cell, ...]:
         return entry.accuracy_difference, entry.observed_consistency, entry.error_consistency, entry.pairs
 
@@ -47,6 +53,7 @@ def _means(findings: Findings) -> Table:
             *(of_pairs if paired else ()),
             Column("pooled_kappa", "κ, pooled", "estimate"),
             *((Column("unstratified_kappa", "κ, includes shared difficulty", "number"),) if unstratified else ()),
+            *((Column("consistency_rank", "Rank by κ"),) if ranked else ()),
             Column("n", "Pictures in common", "count"),
         ),
         tuple(
@@ -55,6 +62,7 @@ def _means(findings: Findings) -> Table:
                 entry.ood_accuracy,
                 *(means_of_pairs(entry) if paired else ()),
                 *_kappas(entry, unstratified),
+                *((_places(entry.ranks),) if ranked else ()),
                 entry.n,
             )
             for entry in findings.agreement
@@ -85,6 +93,42 @@ def _kappas(entry: Agreement, has_unstratified: bool) -> tuple[Cell, ...]:
     return (estimate(None, None), kappa) if _is_unstratified(entry) else (estimate(kappa, entry.interval), None)
 
 
+def _places(ranks: RankSet | None) -> str:
+    return rank_words(ranks.best, ranks.worst) if ranks else ""
+
+
+def _differences(findings: Findings) -> Table:
+    """Pairs that surely differ first, then by the size of the difference."""
+    entries = sorted(findings.consistency_differences, key=lambda entry: (not entry.differ, -entry.difference))
+    differ = sum(entry.differ for entry in entries)
+    return Table(
+        "consistency-differences",
+        "Which of two models errs more as people do?",
+        (
+            Column("first", "First"),
+            Column("second", "Second"),
+            Column("first_kappa", "κ of the first", "number"),
+            Column("second_kappa", "κ of the second", "number"),
+            Column("difference", "Difference", "estimate"),
+            Column("p", "p, corrected", "p"),
+            Column("differ", "Differ"),
+            Column("n", "Pictures", "count"),
+        ),
+        tuple(
+            (
+                *entry.pair,
+                *entry.kappas,
+                estimate(entry.difference, entry.interval),
+                entry.p,
+                "yes" if entry.differ else "not shown",
+                entry.n,
+            )
+            for entry in entries[:MOST_DIFFERENCES]
+        ),
+        (differences_note(len(entries), differ, MOST_DIFFERENCES),),
+    )
+
+
 def _pairs(findings: Findings) -> Table:
     """The pairs with the most pictures in common first, at most as many as a page can hold; the JSON has them all."""
     entries = [entry for entry in findings.error_consistency if entry.shown]
@@ -98,7 +142,8 @@ def _pairs(findings: Findings) -> Table:
             Column("condition", "Condition"),
             Column("n", "Pictures in common", "count"),
             Column("kappa", "κ", "estimate", 2),
-            Column("copied", "Copied", "number", 2),
+            Column("copied", "Copied", "estimate", 2),
+            Column("p", "p", "p"),
         ),
         tuple(
             (
@@ -106,7 +151,8 @@ def _pairs(findings: Findings) -> Table:
                 readable(entry.condition),
                 entry.n,
                 estimate(entry.kappa, entry.interval),
-                entry.copied,
+                estimate(entry.copied, entry.copied_interval),
+                entry.p,
             )
             for entry in entries[:MOST_PAIRS]
         ),
@@ -119,7 +165,7 @@ def _build_agreement(findings: Findings, key: str) -> Chart:
         key=key,
         title="Do observers err on the same pictures?",
         figure=None,
-        tables=tuple(table for table in (_means(findings), _pairs(findings)) if table.rows),
+        tables=tuple(table for table in (_means(findings), _differences(findings), _pairs(findings)) if table.rows),
         definition=definitions(),
         caveats=caveats(),
     )
@@ -140,6 +186,7 @@ def benchmark_table(standings: Sequence[AverageObserver]) -> Table:
     biased = any(one.shape_bias for one in standings)
     ranked = any(one.ranks for one in standings)
     likened = any(one.mean_rank is not None for one in standings)
+    placed = any(one.consistency_ranks for one in standings)
     led = any(one.accuracy_lead for one in standings)
     corrected = any(one.corrected_accuracy_difference for one in standings)
     columns = (
@@ -151,6 +198,7 @@ def benchmark_table(standings: Sequence[AverageObserver]) -> Table:
         *((Column("corrected_accuracy_difference", "The same, corrected", "estimate"),) if corrected else ()),
         Column("observed_consistency", "Observed consistency", "estimate"),
         Column("error_consistency", "κ", "estimate"),
+        *((Column("consistency_rank", "Rank by κ"),) if placed else ()),
         *((Column("mean_rank", "Mean rank", "number", 2),) if likened else ()),
         *((Column("shape_bias", "Shape bias", "estimate"),) if biased else ()),
         *((Column("experiments", "Experiments", "count"),) if pooled else ()),
@@ -158,13 +206,14 @@ def benchmark_table(standings: Sequence[AverageObserver]) -> Table:
     rows = tuple(
         (
             population_label(one.observer),
-            *((rank_words(one.ranks.best, one.ranks.worst) if one.ranks else "",) if ranked else ()),
+            *((_places(one.ranks),) if ranked else ()),
             _mean(one.ood_accuracy),
             *((_mean(one.accuracy_lead),) if led else ()),
             one.accuracy_difference.value if one.accuracy_difference else None,
             *((_mean(one.corrected_accuracy_difference),) if corrected else ()),
             _mean(one.observed_consistency),
             _mean(one.error_consistency),
+            *((_places(one.consistency_ranks),) if placed else ()),
             *((one.mean_rank,) if likened else ()),
             *((_mean(one.shape_bias),) if biased else ()),
             *((len(one.experiments),) if pooled else ()),

@@ -6,14 +6,8 @@ import warnings
 import numpy as np
 import pytest
 
-from analysis.agreement.pairs import (
-    error_consistency,
-    kappa_from_counts,
-    pictures_for_width,
-    stretch_of,
-    width_for_pictures,
-)
-from analysis.agreement.pooled import kappa_interval
+from analysis.agreement.pairs import error_consistency, kappa_from_counts, stretch_of
+from analysis.agreement.posterior import kappa_interval
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
 
@@ -93,18 +87,6 @@ def test_who_copies_on_a_share_of_pictures_is_found_to() -> None:
     assert alike.copied == pytest.approx(alike.kappa)
 
 
-def test_pictures_for_a_width_follow_the_variance_of_statsmodels() -> None:
-    from statsmodels.stats.inter_rater import cohens_kappa
-
-    table = np.array([[560, 140], [100, 200]])  # accuracies .7 and .66
-    oracle = cohens_kappa(table)
-    wanted = math.ceil(1000 * oracle.var_kappa * (2 * 1.959964 / 0.2) ** 2)
-    assert abs(pictures_for_width((0.7, 0.66), oracle.kappa, 0.2) - wanted) <= 1
-    assert pictures_for_width((0.5, 0.5), 0.0, 0.2) == 385 and pictures_for_width((0.5, 0.5), 0.0, 2.0) == 30
-    with pytest.raises(InvalidInput, match="cannot have"):
-        pictures_for_width((0.5, 0.97), 0.5, 0.2)
-
-
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="2 and 3"):
         error_consistency([1, 0], [1, 0, 1])
@@ -171,10 +153,3 @@ def test_kappa_is_shown_by_originals() -> None:
     a, b = rng.random(60) < 0.7, rng.random(60) < 0.6
     assert error_consistency(a, b, originals=np.arange(60) // 2).shown
     assert not error_consistency(a, b, originals=np.arange(60) // 3).shown
-
-
-def test_the_width_of_so_many_pictures_is_the_inverse() -> None:
-    """At accuracies of .5 and kappa 0 the variance is 1 / n: the interval is 2 x 1.96 / sqrt(n) wide."""
-    assert width_for_pictures((0.5, 0.5), 0.0, 100) == pytest.approx(0.392, abs=1e-3)
-    assert width_for_pictures((0.8, 0.7), 0.4, pictures_for_width((0.8, 0.7), 0.4, 0.2)) == pytest.approx(0.2, abs=1e-3)
-    assert width_for_pictures((0.5, 0.5), 0.0, 1) == 2.0

@@ -9,18 +9,29 @@ from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from analysis.claims.agreement import PLANNED_ACCURACY, planned_kappa_text
 from humanexp.core.commands import RefusableCommand, check_folder
+from humanexp.core.errors import InputRefused
 from humanexp.jobs import runner
 from humanexp.studies.pages.power import PowerPage, power_page
-from humanexp.studies.power import USUAL_DIFFERENCE, PowerQuestion, planned_answers, request_power
+from humanexp.studies.power import (
+    USUAL_DIFFERENCE,
+    PowerQuestion,
+    common_pictures,
+    planned_answers,
+    request_power,
+)
 from humanexp.studies.selectors import study_by_slug
 
 
 class Command(RefusableCommand):
-    help = "Simulate a planned study: would it find the difference that matters, and how many people would?"
+    help = (
+        "Simulate a planned study: would it find the difference that matters, and how many people would? With --kappa: "
+        "how many pictures find an error consistency?"
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", metavar="STUDY")
+        parser.add_argument("study", metavar="STUDY", nargs="?", help="may be left out with --kappa")
         parser.add_argument(
             "--difference", type=float, default=USUAL_DIFFERENCE, help=f"in area (default: {USUAL_DIFFERENCE:g})"
         )
@@ -30,11 +41,35 @@ class Command(RefusableCommand):
         parser.add_argument("--participant-sd", type=float, default=0.5, help="spread of people, logits (default: 0.5)")
         parser.add_argument("--runs", type=int, default=100, help="simulated studies of each size (default: 100)")
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--kappa",
+            type=float,
+            nargs="+",
+            metavar="KAPPA",
+            help="instead: pictures that find an error consistency of two observers, or with two of them a difference "
+            "between two models beside the same person",
+        )
+        parser.add_argument(
+            "--accuracies",
+            type=float,
+            nargs="+",
+            metavar="SHARE",
+            help=f"of both observers, or of the person and both models (default: {PLANNED_ACCURACY:g} each)",
+        )
+        parser.add_argument("--between", type=float, metavar="KAPPA", help="of the two models with each other")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write every number, unrounded")
 
     def handle(self, *args: Any, **options: Any) -> None:
         target: Path | None = options["json"]
         check_folder(target)
+        if options["kappa"] is not None:
+            self._plan_kappa(options, target)
+            return
+        for name in ("accuracies", "between"):
+            if options[name] is not None:
+                raise InputRefused(f"--{name} belongs to --kappa: give the error consistency that is to be found.")
+        if options["study"] is None:
+            raise InputRefused("Name a study, or give --kappa: pictures for an error consistency.")
         study = study_by_slug(options["study"])
         if options["people"] is None:
             planned = planned_answers(study)
@@ -51,8 +86,30 @@ class Command(RefusableCommand):
         for sentence in (*page.on_models, page.on_equal_corruptions, page.on_recruiters):
             if sentence:
                 self.stdout.write(sentence)
+        self._write(target, estimate.report)
+
+    def _plan_kappa(self, options: dict[str, Any], target: Path | None) -> None:
+        from analysis.power.kappa import KappaQuestion, plan_kappa
+
+        kappas = tuple(options["kappa"])
+        accuracies = tuple(options["accuracies"] or [PLANNED_ACCURACY] * (len(kappas) + 1))
+        question = KappaQuestion(accuracies, kappas, options["between"])
+        pictures = None
+        if options["study"] is not None:
+            pictures = common_pictures(study_by_slug(options["study"]), of_two_people=len(kappas) == 1)
+        found = plan_kappa(question, pictures=pictures, seed=options["seed"])
+        table = Table("pictures in common", "power", "95 % interval", box=None)
+        for one in found.sizes:
+            low, high = one.interval
+            planned = " (planned)" if one.wanted is None else ""
+            table.add_row(f"{one.pictures:,}{planned}", f"{one.reached:.2f}", f"{low:.2f} – {high:.2f}")
+        Console(file=cast(IO[str], self.stdout), width=110).print(table)
+        self.stdout.write(planned_kappa_text(kappas, accuracies, question.between, runs=found.runs))
+        self._write(target, found.to_dict())
+
+    def _write(self, target: Path | None, report: dict[str, Any]) -> None:
         if target is not None:
-            target.write_text(json.dumps(estimate.report, indent=1) + "\n", encoding="utf-8")
+            target.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
             self.stdout.write(f"Every number: {target}")
 
 
