@@ -77,7 +77,77 @@ BENCHMARK_MEAN = Claim(
     rate=0.9,
 )
 
-CLAIMS = (KAPPA_OF_A_PAIR, POOLED_KAPPA, SHAPE_BIAS, BENCHMARK_MEAN)
+COPIED_SHARE = Claim(
+    name="copied-share",
+    statement=(
+        "As if the less accurate observer copied the other's answer on {share} of the pictures, [{lower}, {upper}]."
+    ),
+    estimand=(
+        "How much more often the less accurate observer is right where the other is right than where the other is "
+        "wrong, over all pictures of which the common ones are a sample: the share of copied answers in the model of "
+        "Klein et al. (2025)."
+    ),
+    conditions=(
+        "As κ of a pair; none where the more accurate observer is always right. That answers are copied is a way to "
+        "read κ: shared difficulty gives the same number."
+    ),
+    promise="covers in at least",
+    rate=0.93,
+)
+
+KAPPA_OF_CHANCE = Claim(
+    name="kappa-of-chance",
+    statement="These two observers are not right and wrong independently: p = {p}.",
+    estimand="Whether κ of right and wrong between these two observers is 0 over all pictures of this kind.",
+    conditions=(
+        "p below .05, each pair by itself. Pictures that are hard for everybody make observers dependent, too. Where "
+        "pictures share originals, the normal deviate of p is divided by what widens the interval of κ."
+    ),
+    promise="false claims at most",
+    rate=0.05,
+)
+
+KAPPA_DIFFERENCE = Claim(
+    name="kappa-difference",
+    statement="{first} errs more as people do than {second}: κ differs by {difference} [{lower}, {upper}], p = {p}.",
+    estimand=(
+        "The difference of two models' pooled κ with these people over all pictures of this kind; the rate is that of "
+        "any false difference among all pairs of models that are compared."
+    ),
+    conditions=(
+        f"Pictures of {ENOUGH_PICTURES} originals or more that people and every model answered, in conditions with "
+        f"{ENOUGH_IN_CONDITION} or more. People are taken as they are; no model is always right or always wrong."
+    ),
+    promise="false claims at most",
+    rate=0.05,
+)
+
+SOFT_AGREEMENT = Claim(
+    name="soft-agreement",
+    statement="People's answers are predicted at {bits} [{lower}, {upper}] bits an answer.",
+    estimand=(
+        "Mean cross-entropy of these people's answers over all pictures of this kind, predicted by the rest of people "
+        "or by a model; and the difference of both."
+    ),
+    conditions=(
+        f"Pictures that {ENOUGH_ANSWERING} people or more answered, of {ENOUGH_PICTURES} originals or more. A "
+        "model whose probabilities are those of all people is said to predict worse than the rest of people in at most "
+        ".025 of studies."
+    ),
+    promise="covers in at least",
+    rate=0.93,
+)
+
+CLAIMS = (
+    KAPPA_OF_A_PAIR,
+    POOLED_KAPPA,
+    SHAPE_BIAS,
+    BENCHMARK_MEAN,
+    COPIED_SHARE,
+    KAPPA_OF_CHANCE,
+    KAPPA_DIFFERENCE,
+    SOFT_AGREEMENT,
+)
 
 
 def copied_text(share: float, interval: tuple[float, float] | None = None) -> str:
