@@ -8,6 +8,8 @@ from analysis.claims.claim import Claim
 ENOUGH_PICTURES = 30
 #: Pooled kappa rests on conditions with so many common pictures; the others are left out.
 ENOUGH_IN_CONDITION = 10
+#: Soft agreement rests on pictures that so many people answered; the others are left out.
+ENOUGH_ANSWERING = 4
 
 #: In place of a kappa that is none.
 UNDEFINED = "undefined: both observers are always right, or both always wrong"
@@ -289,6 +291,40 @@ def benchmark_caveats() -> tuple[str, ...]:
         "Published pictures may be in a model's training data.",
         "People saw each picture briefly; models have no limit of time.",
     )
+
+
+def soft_definitions() -> tuple[str, ...]:
+    """What soft agreement means."""
+    return (
+        f"On pictures that at least {ENOUGH_ANSWERING} people answered, of {ENOUGH_PICTURES} originals or more: the "
+        "mean number of bits by which an answer of a person surprises whoever predicts it (cross-entropy); less is "
+        "better.",
+        "People, the ceiling: with n answers to a picture, each is predicted by the other n - 1 and one answer more "
+        "that is spread evenly over all labels.",
+        "A model: the probability that it gave its response; the rest is spread evenly over the other labels, since no "
+        "more is kept. Its distribution is mixed with as much guessing as people's, 1 / n. Models without a "
+        "probability are left out.",
+        "Beyond people: the model's bits less people's on the same pictures; above 0 it predicts people worse than the "
+        "rest of people does. Intervals are over originals, for these people.",
+    )
+
+
+def soft_caveats() -> tuple[str, ...]:
+    """What soft agreement does not say."""
+    return (
+        "More people predict each other better: the ceiling falls with their number, so compare models on the same "
+        "pictures alone. A model can be below it.",
+        "A model that is too sure of itself predicts worse than its answers are.",
+    )
+
+
+def soft_words(lower: float, upper: float) -> str:
+    """Whether a model predicts people as well as the rest of people does."""
+    if lower > 0.0:
+        return "worse than the rest of people"
+    if upper < 0.0:
+        return "better than the rest of people"
+    return "not told apart from the rest of people"
 
 
 def shape_bias_definitions() -> tuple[str, ...]:

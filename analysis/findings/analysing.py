@@ -55,6 +55,7 @@ from analysis.findings.persons import person_entries
 from analysis.findings.pipeline import AnalysedTables
 from analysis.findings.recruiters import Origins, origins_of, recruiter_entries
 from analysis.findings.sensitivity import inclusion_flow, sensitivity_entries
+from analysis.findings.soft_agreement import soft_agreement_entries
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import Verdicts, twins_of, verdicts_of
 from analysis.labels.files import default_labels
@@ -308,6 +309,7 @@ def _assemble(
     consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, fitting)
     differences, places = consistency_differences(people, classifiers, curves.scales, fitting)
+    soft = soft_agreement_entries(people, classifiers, fitting.space, level=level)
     of_people, *of_classifiers = compared.similarity.values()
     counts = {"persons": len(read_sentinels(tables.trials)), "without_truth": without_truth(tables.trials)}
     threshold = VALIDATION_THRESHOLD if settings.validation_threshold is None else settings.validation_threshold
@@ -367,4 +369,5 @@ def _assemble(
         ),
     )
     # Named only where a study has them.
-    return found.model_copy(update={"consistency_differences": tuple(differences)} if differences else {})
+    added = {"consistency_differences": tuple(differences), "soft_agreement": tuple(soft)}
+    return found.model_copy(update={name: entries for name, entries in added.items() if entries})

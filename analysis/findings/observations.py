@@ -58,6 +58,10 @@ def _no_numbers() -> IntArray:
     return np.empty(0, dtype=np.int64)
 
 
+def _no_shares() -> FloatArray:
+    return np.empty(0, dtype=np.float64)
+
+
 def _no_texts() -> TextArray:
     return np.empty(0, dtype=np.str_)
 
@@ -89,6 +93,8 @@ class Observations:
     accepted, competing : ndarray of str, shape (n,)
         Ids that are right, and that compete with these, separated by blanks. By default empty: the category is right,
         and `UNSAID`: the picture's name says what competes.
+    confidence : ndarray, shape (n,)
+        Probability of the response by whoever gave it, in [0, 1]; NaN (the default) where it was not kept.
     """
 
     observer: TextArray
@@ -109,9 +115,11 @@ class Observations:
     right: IntArray = field(default_factory=_no_numbers)
     accepted: TextArray = field(default_factory=_no_texts)
     competing: TextArray = field(default_factory=_no_texts)
+    confidence: FloatArray = field(default_factory=_no_shares)
 
     def __post_init__(self) -> None:
-        for name, default in (("offered", 0), ("right", 1), ("accepted", ""), ("competing", UNSAID)):
+        defaults = {"offered": 0, "right": 1, "accepted": "", "competing": UNSAID, "confidence": np.nan}
+        for name, default in defaults.items():
             if len(getattr(self, name)) != len(self):
                 object.__setattr__(self, name, np.full(len(self), default))
 
@@ -407,6 +415,7 @@ def _observations(frame: pd.DataFrame, observer: str, table: str) -> Observation
         ),
         accepted=accepted,
         competing=competing if (competing != "").any() else np.full(len(frame), UNSAID),
+        confidence=_numbers(frame, "confidence"),
     )
 
 

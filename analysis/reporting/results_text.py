@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from analysis.claims import corruptions, recruiters
-from analysis.claims.agreement import differences_note
+from analysis.claims.agreement import differences_note, soft_words
 from analysis.claims.curves import MEAN_OVER
 from analysis.claims.models import measured_words, method_sentence, rank_words, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
@@ -272,6 +272,13 @@ def agreement_sentences(findings: Findings) -> Iterable[str]:
     if findings.consistency_differences:
         differ = sum(one.differ for one in findings.consistency_differences)
         yield differences_note(len(findings.consistency_differences), differ, len(findings.consistency_differences))
+    for soft in findings.soft_agreement:
+        who = "the rest of people" if soft.kind == "humans" else quoted(soft.observer)
+        said = f": {soft_words(*soft.beyond_interval)}" if soft.beyond_interval else ""
+        yield (
+            f"People's answers to {counted(soft.pictures, 'picture')} are predicted by {who} at "
+            f"{with_interval(soft.cross_entropy, soft.interval)} bits an answer (guessing: {soft.guessing:.3f}){said}."
+        )
 
 
 def sensitivity_sentences(findings: Findings) -> Iterable[str]:

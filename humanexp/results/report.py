@@ -53,7 +53,15 @@ if TYPE_CHECKING:
 
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 CHARTS = {
-    "Models against people": ("leaderboard", "benchmark", "difficulty", "agreement", "levels", "shape-bias"),
+    "Models against people": (
+        "leaderboard",
+        "benchmark",
+        "difficulty",
+        "agreement",
+        "soft-agreement",
+        "levels",
+        "shape-bias",
+    ),
     "What pictures have in common": ("factors",),
     "Similarity of corruptions": ("similarity", "discrimination"),
     "Recruiters": ("recruiters",),

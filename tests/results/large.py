@@ -84,6 +84,14 @@ def large_findings(*, corruptions: int = 14, models: int = 10) -> dict[str, Any]
              "differ": True, "n": 400, "originals": 200}
             for pair in itertools.combinations(nets, 2)
         ],
+        "soft_agreement": [
+            {"observer": "humans", "kind": "humans", "cross_entropy": 1.1, "interval": [1.0, 1.2],
+             "beyond_people": None, "beyond_interval": None, "guessing": 4.0, "pictures": 80, "originals": 60,
+             "answers": 480},
+            {"observer": nets[0], "kind": "classifier", "cross_entropy": 1.6, "interval": [1.4, 1.8],
+             "beyond_people": 0.5, "beyond_interval": [0.3, 0.7], "guessing": 4.0, "pictures": 80, "originals": 60,
+             "answers": 480},
+        ],
         "confusion": [
             _confusion(population, name, *span)
             for population, name, span in itertools.product(("humans", *nets), names, _SPANS)

@@ -185,6 +185,36 @@ class ConsistencyDifference(Entry):
     originals: int
 
 
+class SoftAgreement(Entry):
+    """How well an observer's distribution over the labels predicts what people answer, in bits an answer.
+
+    Attributes
+    ----------
+    observer, kind : str
+        "humans" are people predicted by the rest of people, which is the ceiling.
+    cross_entropy, interval
+        Mean over pictures; its interval over pictures.
+    beyond_people, beyond_interval
+        Less what the rest of people reaches on the same pictures: above 0, the observer predicts worse. None for
+        people.
+    guessing : float
+        What an observer reaches who finds every label as probable.
+    pictures, originals, answers : int
+        Pictures that enough people answered, different originals, and people's answers to them.
+    """
+
+    observer: str
+    kind: Literal["humans", "classifier"]
+    cross_entropy: float
+    interval: Interval
+    beyond_people: float | None
+    beyond_interval: Interval | None
+    guessing: float
+    pictures: int
+    originals: int
+    answers: int
+
+
 class ShapeBias(Entry):
     """Answers of an observer to pictures with the shape of one category and the texture of another."""
 

@@ -24,6 +24,7 @@ from analysis.findings.model.agreement import (
     Participant,
     ResponseTimes,
     ShapeBias,
+    SoftAgreement,
 )
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
@@ -76,6 +77,8 @@ class Findings(Entry):
     agreement: tuple[Agreement, ...] = ()
     #: of every two models that answered the same pictures of people
     consistency_differences: tuple[ConsistencyDifference, ...] = ()
+    #: people's answers predicted by the rest of people, and by models that keep a confidence
+    soft_agreement: tuple[SoftAgreement, ...] = ()
     #: of published trials: the table of the model-vs-human benchmark
     benchmark: tuple[AverageObserver, ...] = ()
     #: classifiers over people's own accuracy, the hardest pictures first

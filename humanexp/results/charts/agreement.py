@@ -14,6 +14,9 @@ from analysis.claims.agreement import (
     no_pairs_note,
     pairs_note,
     shape_bias_definitions,
+    soft_caveats,
+    soft_definitions,
+    soft_words,
 )
 from analysis.claims.models import rank_words
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
@@ -289,6 +292,46 @@ BENCHMARK = only_chart(
         caveats=benchmark_caveats(),
     ),
 )
+
+
+def _build_soft(findings: Findings, key: str) -> Chart:
+    entries = findings.soft_agreement
+    return Chart(
+        key=key,
+        title="Are people's answers as probable as the model says?",
+        figure=None,
+        tables=(
+            Table(
+                key,
+                "How well people's answers are predicted, bits an answer",
+                (
+                    Column("observer", "Predicted by"),
+                    Column("cross_entropy", "Cross-entropy", "estimate"),
+                    Column("beyond_people", "Beyond people", "estimate"),
+                    Column("words", "Said"),
+                    Column("pictures", "Pictures", "count"),
+                    Column("answers", "Answers", "count"),
+                ),
+                tuple(
+                    (
+                        "the rest of people" if one.kind == "humans" else one.observer,
+                        estimate(one.cross_entropy, one.interval),
+                        estimate(one.beyond_people, one.beyond_interval),
+                        soft_words(*one.beyond_interval) if one.beyond_interval else "the ceiling",
+                        one.pictures,
+                        one.answers,
+                    )
+                    for one in entries
+                ),
+                (f"A guesser reaches {entries[0].guessing:.3f} bits.",),
+            ),
+        ),
+        definition=soft_definitions(),
+        caveats=soft_caveats(),
+    )
+
+
+SOFT_AGREEMENT = only_chart("soft-agreement", "all observers", lambda findings: findings.soft_agreement, _build_soft)
 
 
 def _build_shape_bias(findings: Findings, key: str) -> Chart:

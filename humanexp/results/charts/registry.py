@@ -17,6 +17,7 @@ FAMILIES: dict[str, Family] = {
         beyond_curves.FRAGILITY,
         beyond_curves.DIFFICULTY,
         agreement.AGREEMENT,
+        agreement.SOFT_AGREEMENT,
         beyond_curves.LEVELS,
         agreement.SHAPE_BIAS,
         similarity.SIMILARITY,

@@ -45,6 +45,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "fragility",
         "difficulty",
         "agreement",
+        "soft-agreement",
         "levels",
         "shape-bias",
         "factors",

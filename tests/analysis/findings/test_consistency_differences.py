@@ -135,7 +135,7 @@ def test_findings_page_and_report_have_them_and_earlier_keys_stay() -> None:
     assert "place 1 by it" in said and "differ in κ" in said
     three = trials[trials["participant"] != "P-3"]
     plain = analyse(three, None, study="s", seed=1, n_bootstrap=0, sensitivity=False)
-    assert "consistency_differences" not in plain.to_json()
+    assert "consistency_differences" not in plain.to_json() and "soft_agreement" not in plain.to_json()
     assert all("ranks" not in row for row in plain.to_json()["agreement"])  # type: ignore[union-attr]
 
 
