@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from analysis.errors import PictureRefused, TableRefused
 from analysis.file_names import composed, without_litter
 from analysis.labels.lists import ACCEPTED, COMPETING
-from analysis.labels.space import LabelSpace
+from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.observers.questions import Style
 from analysis.observers.scoring import read_answer
 from analysis.published_trials import original_of, picture_name
@@ -187,19 +187,44 @@ def _told(names: Sequence[str]) -> str:
     return ", ".join(names[:_TOLD]) + more
 
 
+#: Letters of a text in a list of differences.
+_LONGEST_TEXT = 60
+
+
+@dataclass(frozen=True)
+class ReadAnswers:
+    """What a model's texts were read as.
+
+    Attributes
+    ----------
+    model : str
+    trials : pandas.DataFrame
+        A trial for each text, columns as those of trial files.
+    kinds : dict of str to int
+        Number of labels, misses, refusals and unreadable texts.
+    otherwise : tuple of str
+        Texts that the authors read otherwise, a line each: picture, text, their label and the one here.
+    """
+
+    model: str
+    trials: pd.DataFrame
+    kinds: dict[str, int]
+    otherwise: tuple[str, ...]
+
+
 #: The authors put day and time in front of a model's name.
 _DATE = re.compile(r"^\d{8}_\d{6}_")
 
 
 def read_answers(
     path: Path, trials: pd.DataFrame, style: Style, space: LabelSpace, *, is_partly: bool = False
-) -> tuple[str, pd.DataFrame, dict[str, int]]:
+) -> ReadAnswers:
     """Read the texts of one model.
 
     Parameters
     ----------
     path : Path
-        CSV (UTF-8) with the columns ``image`` and ``response``.
+        CSV (UTF-8) with the columns ``image`` and ``response``, and perhaps ``pred_label``: as its authors read them.
     trials : pandas.DataFrame
         Of the people: columns ``imagename``, ``category`` and ``condition``.
     style : {"words", "letters"}
@@ -209,12 +234,7 @@ def read_answers(
 
     Returns
     -------
-    str
-        The model's name.
-    pandas.DataFrame
-        A trial for each text, columns as those of trial files.
-    dict of str to int
-        Number of labels, misses, refusals and unreadable texts.
+    ReadAnswers
 
     Raises
     ------
@@ -228,8 +248,8 @@ def read_answers(
     known = {row["name"]: row for row in shown.to_dict("records")}
     if len(known) < len(shown):
         raise TableRefused(f"{path.name}: some pictures were shown in several conditions, and `image` names only one.")
-    rows, kinds, seen = [], Counter[str](), set()
-    for number, (image, text) in enumerate(_texts(path), start=1):
+    rows, kinds, seen, otherwise = [], Counter[str](), set(), []
+    for number, (image, text, theirs) in enumerate(_texts(path), start=1):
         if is_partly and image not in known:
             continue
         if image not in known or image in seen:
@@ -240,6 +260,8 @@ def read_answers(
         seen.add(image)
         read = read_answer(text, space.ids, style)
         kinds[read.kind] += 1
+        if theirs is not None and (theirs if theirs in space.ids else NO_ANSWER) != read.label:
+            otherwise.append(f"{image} {_shortened(text)}: {theirs or 'nothing'}, here {read.label}")
         of_people = known[image]
         rows.append(
             {
@@ -258,12 +280,21 @@ def read_answers(
         )
     if not rows:
         raise TableRefused(f"{path.name} has no answers. Leave it out.")
-    return name, pd.DataFrame(rows, dtype="string"), dict(kinds)
+    return ReadAnswers(name, pd.DataFrame(rows, dtype="string"), dict(kinds), tuple(otherwise))
 
 
-def _texts(path: Path) -> list[tuple[str, str]]:
+def _shortened(text: str) -> str:
+    """A text for a list of differences."""
+    return repr(text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…")
+
+
+def _texts(path: Path) -> list[tuple[str, str, str | None]]:
+    """Picture, text, and the label that the authors read, where the file says so."""
     table = read_table(path)
     missing = sorted({"image", "response"} - set(table.columns))
     if missing:
         raise TableRefused(f"{path.name}: column {missing[0]!r} is missing. Add it.")
-    return list(zip(table["image"].str.strip().tolist(), table["response"].tolist(), strict=True))
+    theirs: list[str | None] = [None] * len(table)
+    if "pred_label" in table.columns:
+        theirs = [str(label).strip().lower() for label in table["pred_label"]]
+    return list(zip(table["image"].str.strip().tolist(), table["response"].tolist(), theirs, strict=True))

@@ -137,13 +137,17 @@ def read_published_trials(
     left_out: list[str] = []
     if pictured is not None:
         frames, left_out = _of_pictures(frames, {composed(name) for name in pictured})
-    kinds = {}
+    kinds, otherwise = {}, []
     for path in answers:
-        name, frame, kinds_of_it = read_answers(
-            path, pd.concat(frames[: len(paths)]), style, space, is_partly=pictured is not None
-        )
-        frames.append(frame)
-        kinds[name] = kinds_of_it
+        read = read_answers(path, pd.concat(frames[: len(paths)]), style, space, is_partly=pictured is not None)
+        frames.append(read.trials)
+        kinds[read.model] = read.kinds
+        if read.otherwise:
+            n = sum(read.kinds.values())
+            otherwise.append(
+                f"{read.model}: {len(read.otherwise)} of {n:,} texts are read otherwise than their authors read them "
+                f"(pred_label): {'; '.join(read.otherwise)}."
+            )
     paths = [*paths, *answers]
     _refuse_doubles(paths, frames)
     raw = pd.concat(frames, ignore_index=True)
@@ -201,7 +205,7 @@ def read_published_trials(
         ),
         digest=_joined(digests),
         kinds=kinds,
-        notes=(*notes, *same, *left_out),
+        notes=(*notes, *same, *left_out, *otherwise),
     )
 
 

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import cv2
 import numpy as np
+import pandas as pd
 import pytest
 from django.core.management import CommandError
 
@@ -210,6 +211,18 @@ def test_letters_are_read_only_where_they_were_asked_for(trials: list[Path], tmp
     assert found == [{"unreadable": 2}, {"label": 2}]
 
 
+def test_texts_that_the_authors_read_otherwise_are_listed(trials: list[Path], tmp_path: Path) -> None:
+    path = tmp_path / "talker.csv"
+    rows = 'dog1,A dog.,dog\ncat1,cat or dog,cat\noven1,BLOCKED,None\nbear1,"It is\na bear",none\n'
+    path.write_text(f"image,response,pred_label\n{rows}", encoding="utf-8")
+    said = run("import_trials", *trials, "--study", "edges", "--answers", path)
+    assert "talker: 2 of 4 texts are read otherwise than their authors read them (pred_label)" in said
+    assert "cat1 'cat or dog': cat, here na; bear1 'It is\\na bear': none, here bear." in said
+    assert "read otherwise" not in run(
+        "import_trials", *trials, "--study", "others", "--answers", answers_file(tmp_path, dog1="dog")
+    ).replace("talker: 1 of 1", "")
+
+
 def test_an_answer_about_another_picture_refuses_everything(trials: list[Path], tmp_path: Path) -> None:
     before = stored()
     with pytest.raises(CommandError, match="talker.csv, row 2: the picture 'boat9' is in no trial"):
@@ -232,6 +245,16 @@ def test_nine_published_models_stand_next_to_ten_people() -> None:
         "gemini_pro_vision": 0.641, "qwen_vl_plus": 0.648, "instructblip_flan_t5_xl": 0.684,
     }  # fmt: skip
     assert bias == pytest.approx(published, abs=5e-4)
+    # The authors' reading gives their printed numbers; only one model's differ in the third digit.
+    authors = {}
+    for path in answers:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        shape, texture = (table["image"].str.extract(pattern)[0] for pattern in (r"^([a-z]+)", r"-([a-z]+)"))
+        by_shape, by_texture = (
+            int(((table["pred_label"] == cue) & (shape != texture)).sum()) for cue in (shape, texture)
+        )
+        authors[path.stem[16:]] = by_shape / (by_shape + by_texture)
+    assert authors == pytest.approx(published | {"instructblip_flan_t5_xl": 0.682}, abs=5e-4)
     low, high = found["humans"].shape_bias.interval
     # Persons spread from .919 to .987: an interval for new people is far wider than one over 12,000 answers.
     assert low < 0.945 < 0.968 < high

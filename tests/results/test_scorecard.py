@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from django.core.management import CommandError
 
@@ -251,3 +253,36 @@ def test_labels_of_the_set_come_with_it(published: Write, network: str) -> None:
     score(network, "--on", folder)
     assert Study.objects.get().space.ids == tuple(sorted(SHOWN)) != default_labels().ids
     assert SourceSet.objects.get().labels is not None
+
+
+@pytest.mark.verify
+@pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published trials")
+def test_published_people_networks_and_models_in_words_are_in_one_table(tmp_path: Path) -> None:
+    """Every share of right answers again, from the raw files alone."""
+    data = Path(os.environ["REFERENCE_DATA"])
+    edges, cue = tmp_path / "edges", tmp_path / "cue"
+    for folder, experiment, shown, more in (
+        (edges, "edge-experiment", "pictures-of-published/edges", ""),
+        (cue, "cue-conflict", "stylised16", 'answers = ["answers/*.csv"]\nletters = true\nonly_pictured = true\n'),
+    ):
+        shutil.copytree(data / "published" / experiment, folder / "trials")
+        shutil.copytree(data / shown, folder / "pictures")
+        (folder / "pictures.sha256").write_text(digest_list(folder, "pictures"), encoding="utf-8")
+        text = f'name = "{folder.name}"\nversion = "1"\n[trials]\nfiles = ["trials/*.csv"]\n{more}'
+        (folder / "set.toml").write_text(text, encoding="utf-8")
+    shutil.copytree(data / "vlm", cue / "answers")
+    run("score", "--on", edges, cue, "--json", tmp_path / "all.json", "--pdf", tmp_path / "all.pdf")
+    found = found_in(tmp_path / "all.json")
+    raw = pd.concat([pd.read_csv(path, dtype=str, keep_default_na=False) for path in (edges / "trials").glob("*.csv")])
+    raw["right"] = raw["object_response"] == raw["category"]
+    expected = raw.groupby("subj")["right"].mean().to_dict()
+    people = raw[raw["subj"].str.startswith("subject")]["right"].mean()
+    assert found["edges-1"] == pytest.approx(expected | {"humans": people, "chance": 1 / 16})
+    assert len(found["edges-1"]) == 15
+    there = {path.stem for path in (cue / "pictures").rglob("*.jpg")}
+    texts = pd.read_csv(next((cue / "answers").glob("*qwen*")), dtype=str, keep_default_na=False)
+    texts = texts[texts["image"].isin(there)]
+    # Its authors read every text of this model as it is read here.
+    right = texts["pred_label"] == texts["image"].str.extract(r"^([a-z]+)")[0]
+    assert len(texts) == 128 and found["cue-1"]["qwen_vl_plus"] == pytest.approx(right.mean())
+    assert len(found["cue-1"]) == 21 and (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
