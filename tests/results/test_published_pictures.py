@@ -218,9 +218,8 @@ def test_texts_that_the_authors_read_otherwise_are_listed(trials: list[Path], tm
     said = run("import_trials", *trials, "--study", "edges", "--answers", path)
     assert "talker: 2 of 4 texts are read otherwise than their authors read them (pred_label)" in said
     assert "cat1 'cat or dog': cat, here na; bear1 'It is\\na bear': none, here bear." in said
-    assert "read otherwise" not in run(
-        "import_trials", *trials, "--study", "others", "--answers", answers_file(tmp_path, dog1="dog")
-    ).replace("talker: 1 of 1", "")
+    path.write_text("image,response,pred_label\ndog1,A dog.,Dog\ncat1,,none\n", encoding="utf-8")
+    assert "read otherwise" not in run("import_trials", *trials, "--study", "others", "--answers", path)
 
 
 def test_an_answer_about_another_picture_refuses_everything(trials: list[Path], tmp_path: Path) -> None:
