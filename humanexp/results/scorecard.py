@@ -37,8 +37,6 @@ _DECIDED = {
     "open": "all outputs competed",
     "own": "among the network's own labels",
 }
-#: Of answers that were published.
-_ELSEWHERE = "answered elsewhere"
 
 
 @dataclass(frozen=True)
@@ -165,13 +163,14 @@ def _heading(one: ScoredSet, answers: SetAnswers) -> Heading:
         "Models saw a picture for": "no limit of viewing time",
         "Contamination": file.contamination if file is not None else "",
     }
-    answered = dict.fromkeys(sorted(set(answers.models.observer.tolist())), _ELSEWHERE)
+    answered = sorted(set(answers.models.observer.tolist()))
     how = {run.name: _how(run, answers) for run in completed_runs(one.stimulus_set) if run.name in answered}
+    elsewhere = [name for name in answered if name not in how]
     return Heading(
         set=one.name,
         title=file.title if file is not None and file.title else one.name,
         facts=tuple((name, value) for name, value in facts.items() if value),
-        models=tuple((answered | how).items()),
+        models=(*how.items(), *([("Answered elsewhere", ", ".join(elsewhere))] if elsewhere else [])),
     )
 
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.results.pages import views
+from humanexp.results.pages import scores, views
 
 app_name = "results"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("scores/", scores.scores, name="scores"),
+    path("scores.<slug:suffix>", scores.scores_file, name="scores_file"),
     path("studies/<slug:slug>/results/", views.dashboard, name="dashboard"),
     path("studies/<slug:slug>/results/analyse/", views.analyse, name="analyse"),
     path("studies/<slug:slug>/results/card/", views.card, name="card"),

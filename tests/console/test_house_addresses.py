@@ -67,6 +67,7 @@ FROM: dict[str, str] = {
         counterfactuals:group counterfactuals:transfer counterfactuals:group-file counterfactuals:search
         counterfactuals:freeze counterfactuals:stimuli counterfactuals:export counterfactuals:close-round
         studies:new studies:draft console:studies console:retrain console:recruiters
+        results:scores results:scores_file
         notices:waiting notices:mute notices:settings notices:address notices:unmute
     """,
     "treasurer": "recruitment:all-money recruitment:all-money-csv console:account",
