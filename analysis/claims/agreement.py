@@ -177,7 +177,7 @@ def differences_note(pairs: int, differ: int, most: int) -> str:
 PLANNED_ACCURACY, PLANNED_KAPPA = 0.8, 0.4
 
 
-def planned_text(pictures: int, width: float) -> str:
+def planned_text(pictures: int, width: float, power: float) -> str:
     """What a κ of two people on so many pictures of one corruption would be worth."""
     if pictures < ENOUGH_PICTURES:
         return (
@@ -186,7 +186,8 @@ def planned_text(pictures: int, width: float) -> str:
         )
     return (
         f"the interval of κ of two people in one corruption, on about {pictures} of them, would be {width:.2f} wide "
-        f"(accuracies {PLANNED_ACCURACY:g}, κ {PLANNED_KAPPA:g})"
+        f"(accuracies {PLANNED_ACCURACY:g}, κ {PLANNED_KAPPA:g}), and κ found to differ from 0 with a power of about "
+        f"{power:.2f}"
     )
 
 
@@ -194,7 +195,7 @@ def planned_kappa_text(
     kappas: tuple[float, ...], accuracies: tuple[float, ...], between: float | None, *, runs: int
 ) -> str:
     """What numbers of pictures were planned for, and by which test."""
-    shares = " and ".join(f"{one:g}" for one in accuracies)
+    shares = " and ".join((", ".join(f"{one:g}" for one in accuracies[:-1]), f"{accuracies[-1]:g}"))
     if len(kappas) == 1:
         return (
             f"To tell a κ of {kappas[0]:g} from 0, of observers with accuracies {shares}: Fisher's exact test, "

@@ -109,7 +109,7 @@ def _kind_of(task: str, role: str) -> str:
 def _planned_agreement(pictures: int) -> str:
     """What error consistency of two people would be worth on so many common pictures of one corruption."""
     from analysis.claims.agreement import PLANNED_ACCURACY, PLANNED_KAPPA, planned_text
-    from analysis.power.kappa import width_for_pictures
+    from analysis.power.kappa import power_for_pictures, width_for_pictures
 
-    accuracies = PLANNED_ACCURACY, PLANNED_ACCURACY
-    return planned_text(pictures, width_for_pictures(accuracies, PLANNED_KAPPA, max(pictures, 1)))
+    planned = (PLANNED_ACCURACY, PLANNED_ACCURACY), PLANNED_KAPPA, max(pictures, 1)
+    return planned_text(pictures, width_for_pictures(*planned), power_for_pictures(*planned))

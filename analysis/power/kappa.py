@@ -80,6 +80,33 @@ def width_for_pictures(accuracies: tuple[float, float], kappa: float, n: int, *,
     return min(2.0 * reach * math.sqrt(_variance(accuracies, kappa) / n), 2.0)
 
 
+def power_for_pictures(accuracies: tuple[float, float], kappa: float, n: int, *, alpha: float = 0.05) -> float:
+    """About how often a kappa is found to differ from 0 on so many pictures in common, each of a different original.
+
+    Parameters
+    ----------
+    accuracies, kappa
+        As in `pictures_for_width`.
+    n : int
+        At least 1.
+    alpha : float
+        Of the two-sided test.
+
+    Returns
+    -------
+    float
+        In (0, 1), by the normal approximation; `plan_kappa` simulates the exact test, which finds somewhat less.
+
+    Raises
+    ------
+    InvalidInput
+        If no two observers of these accuracies have this kappa.
+    """
+    normal = NormalDist()
+    reach = abs(kappa) * math.sqrt(n) - normal.inv_cdf(1.0 - alpha / 2.0) * math.sqrt(_variance(accuracies, 0.0))
+    return normal.cdf(reach / math.sqrt(_variance(accuracies, kappa)))
+
+
 def _variance(accuracies: tuple[float, float], kappa: float) -> float:
     """Variance of kappa on n pictures, times n (Fleiss, Cohen and Everitt 1969)."""
     p, q = accuracies

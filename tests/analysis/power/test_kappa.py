@@ -16,6 +16,7 @@ from analysis.power.kappa import (
     cells_of,
     pictures_for_width,
     plan_kappa,
+    power_for_pictures,
     width_for_pictures,
 )
 
@@ -54,6 +55,15 @@ def test_the_power_is_that_of_other_studies_tested_by_scipy() -> None:
     tables = rng.multinomial(80, question.shares(), size=800)
     p = np.array([fisher_exact(one.reshape(2, 2)).pvalue for one in tables])
     assert found.reached == pytest.approx((p < 0.05).mean(), abs=0.05)
+
+
+def test_the_quick_power_is_near_the_simulated_one() -> None:
+    """The plan's note needs no simulation: it is the normal approximation of what the exact test finds."""
+    for n in (60, 160):
+        found = plan_kappa(KappaQuestion((0.8, 0.8), (0.3,)), powers=(), pictures=n).sizes[0]
+        assert found.reached - 0.02 <= power_for_pictures((0.8, 0.8), 0.3, n) <= found.reached + 0.12
+    # At accuracies of .5: (.4 x sqrt(47) - 1.96) / .9165 = .854 standard deviations.
+    assert power_for_pictures((0.5, 0.5), 0.4, 47) == pytest.approx(0.8033, abs=1e-3)
 
 
 def test_without_an_effect_the_test_finds_one_in_twenty_studies_at_most() -> None:
