@@ -8,15 +8,24 @@ import pytest
 
 from analysis.errors import InvalidInput
 from analysis.findings.analysing import analyse
+from analysis.findings.model.agreement import SoftAgreement
 from analysis.findings.model.findings import Findings
+from analysis.findings.observations import read_predictions, read_trials
+from analysis.findings.soft_agreement import soft_agreement_entries
 from analysis.labels.files import default_labels
 from analysis.reporting.results_text import agreement_sentences
 from humanexp.results.charts.registry import chart_of, choices_of
+from tests.analysis.findings.examples import findings
 from tests.analysis.findings.studies import imported
 
 
 def found(trials: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Findings:
     return analyse(trials, predictions, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+
+
+def entries_of(trials: pd.DataFrame, predictions: pd.DataFrame | None = None) -> list[SoftAgreement]:
+    read = read_trials(trials), read_predictions(predictions)[0]
+    return soft_agreement_entries(*read, default_labels(), level=0.95)
 
 
 def predicted(trials: pd.DataFrame, name: str, response: np.ndarray, confidence: np.ndarray) -> pd.DataFrame:
@@ -61,13 +70,14 @@ def test_people_are_predicted_by_the_rest_and_models_by_their_confidence(trials:
 
 def test_it_is_withheld_where_too_few_people_answered_or_too_few_pictures(trials: pd.DataFrame) -> None:
     of_three = trials[trials["participant"].isin(["P-0", "P-1", "P-2"])]
-    assert found(of_three).soft_agreement == () and choices_of(found(of_three), "soft-agreement") == []
+    assert entries_of(of_three) == [] and choices_of(findings(), "soft-agreement") == []
     few = trials[trials["original"].str.endswith(tuple(f"-{k}" for k in range(14)))]
-    assert few["original"].nunique() < 30 and found(few).soft_agreement == ()
+    assert few["original"].nunique() < 30 and entries_of(few) == []
+    assert len(entries_of(trials)) == 1
 
 
 def test_a_confidence_that_is_no_probability_is_refused(trials: pd.DataFrame) -> None:
     shown = trials[trials["participant"] == "P-0"]
     percent = predicted(trials, "percent", shown["category"].to_numpy(), np.full(len(shown), 90.0))
     with pytest.raises(InvalidInput, match="confidence is 90"):
-        found(trials, percent)
+        entries_of(trials, percent)
