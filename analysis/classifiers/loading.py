@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from analysis.classifiers import clip, exported, huggingface, onnx_network, published, recorded
+from analysis.classifiers import clip, exported, huggingface, onnx_network, published, readout, recorded
 from analysis.classifiers.decision import read_labels
 from analysis.classifiers.networks import Precision, TorchNetwork, check_precision
 from analysis.classifiers.onnx_network import OnnxNetwork, load_lite
@@ -83,6 +83,21 @@ def _as_asked(network: Network, options: LoadOptions) -> Network:
     return replace(network, digest=hashlib.sha256(named.encode()).hexdigest())
 
 
+def _readout(reference: str, options: LoadOptions) -> TorchNetwork:
+    """The network that it reads is loaded with its own outputs, whatever labels the pictures have."""
+    if options.labels is not None:
+        raise ClassifierUnavailable(f"readout:{reference} has labels of its own: leave out the mapping file.")
+    network = partial(
+        load_classifier,
+        allow_code=options.allow_code,
+        device=options.device,
+        allow_download=options.allow_download,
+        precision=options.precision,
+    )
+    made = readout.load(reference, load_network=network, space=options.space, device=options.device)
+    return replace(made, precision=options.precision)
+
+
 #: A new scheme is one function and one line here.
 SCHEMES: Mapping[str, Loader] = {
     "lite": _from_library(load_lite),
@@ -93,6 +108,7 @@ SCHEMES: Mapping[str, Loader] = {
     "export": _from_file(exported.load),
     "onnx": _from_file(onnx_network.load),
     "python": lambda reference, options: load(reference, device=options.device, allow_code=options.allow_code),
+    "readout": lambda reference, options: _readout(reference, options),
     "table": lambda reference, options: recorded.load(reference, options.space),
 }
 
@@ -113,9 +129,9 @@ def load_classifier(
     ----------
     spec : str
         ``lite:0``, ``torchvision:NAME[@WEIGHTS]``, ``timm:NAME[@WEIGHTS]``, ``hf:FOLDER`` or ``hf:organisation/name``,
-        ``open_clip:MODEL/TAG``, ``export:PATH.pt2``, ``onnx:PATH.onnx``, ``python:package.module:factory``, or
-        ``table:PATH.csv`` (``.parquet``). WEIGHTS is a file, ``random``, or (torchvision) the name of published
-        weights.
+        ``open_clip:MODEL/TAG``, ``export:PATH.pt2``, ``onnx:PATH.onnx``, ``python:package.module:factory``,
+        ``readout:PATH.npz``, or ``table:PATH.csv`` (``.parquet``). WEIGHTS is a file,
+        ``random``, or (torchvision) the name of published weights.
     allow_code : bool
         Needed by ``python:``, which runs the named code.
     device : str

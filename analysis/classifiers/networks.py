@@ -118,6 +118,10 @@ class TorchNetwork:
         What ``forward`` puts out.
     precision : {"float32", "tf32", "float16", "bfloat16"}
         Numbers that `predict` computes with on CUDA; on a processor always float32.
+    learned : frozenset of str
+        Digests of the pixels of pictures that it learned from, as far as they are known: it is not tested on these.
+    facts : dict of str to str
+        What else is known of it, kept with its predictions.
     batches : dict
         Pictures that go through at once on CUDA, by their shape and the precision, as they were found.
     """
@@ -130,6 +134,8 @@ class TorchNetwork:
     device: str = "cpu"
     outputs: Literal["logits", "probabilities"] = "logits"
     precision: Precision = "float32"
+    learned: frozenset[str] = field(default=frozenset(), repr=False)
+    facts: dict[str, str] = field(default_factory=dict, compare=False)
     batches: dict[tuple[object, ...], int] = field(default_factory=dict, compare=False, repr=False)
 
     @property

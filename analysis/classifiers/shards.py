@@ -288,7 +288,10 @@ def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisi
 
 
 def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
-    """Versions of the libraries that have a part in the predictions, as far as they are loaded, and the precision."""
+    """Versions of the libraries that have a part in the predictions, as far as they are loaded, and the precision.
+
+    What else a classifier says of itself, such as what a readout was fitted on, is added.
+    """
     import sys
     from importlib import metadata
 
@@ -303,7 +306,7 @@ def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
         found["precision"] = precision
     if device.startswith("cuda"):
         found["accelerator"] = str(sys.modules["torch"].cuda.get_device_name(device))
-    return found
+    return found | getattr(classifier, "facts", {})
 
 
 _LIBRARIES = {

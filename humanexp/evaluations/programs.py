@@ -1,4 +1,4 @@
-"""Files of networks that are trained here: a torch.export program, and beside it what it says of itself."""
+"""Files of networks that are trained here: a torch.export program, and beside it what it says of itself; readouts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
 from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.readout import SUFFIX, Readout
 from humanexp.core import file_store
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
@@ -20,7 +21,18 @@ def check_out(out: Path) -> None:
     """Refuse a file that no network can be written to, before anything is trained."""
     if out.suffix != ".pt2":
         raise InputRefused(f"{out}: the network is written as a torch.export program: name a .pt2 file.")
-    if out.exists() or out.with_suffix(".json").exists():
+    _check_free(out, out.with_suffix(".json"))
+
+
+def check_readout_out(out: Path) -> None:
+    """The same of a readout's file."""
+    if out.suffix != SUFFIX:
+        raise InputRefused(f"{out}: the readout is written as arrays of numpy: name a {SUFFIX} file.")
+    _check_free(out)
+
+
+def _check_free(out: Path, *more: Path) -> None:
+    if any(path.exists() for path in (out, *more)):
         raise InputRefused(f"{out} is there already: name another file, or move it away.")
     if not out.parent.is_dir() or not os.access(out.parent, os.W_OK):
         raise InputRefused(f"{out}: there is no folder {out.parent} that can be written to.")
@@ -33,5 +45,18 @@ def write_network(network: TorchNetwork, out: Path, **provenance: Any) -> None:
         save(network.forward, Path(folder) / out.name, described, **provenance)
         (Path(folder) / out.name).replace(out)
         (Path(folder) / out.with_suffix(".json").name).replace(out.with_suffix(".json"))
-    if out.parent == media_path(SHELF):
-        file_store.publish(*(f"{SHELF}/{name}" for name in (out.name, out.with_suffix(".json").name)))
+    _shelve(out, out.with_suffix(".json"))
+
+
+def write_readout(readout: Readout, out: Path) -> None:
+    """The file, written whole."""
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+        readout.write(Path(folder) / out.name)
+        (Path(folder) / out.name).replace(out)
+    _shelve(out)
+
+
+def _shelve(*paths: Path) -> None:
+    """Let other machines know of files that were written onto the shelf."""
+    if paths[0].parent == media_path(SHELF):
+        file_store.publish(*(f"{SHELF}/{path.name}" for path in paths))

@@ -20,7 +20,7 @@ from humanexp.core.storage import media_path
 #: Files of networks that the operator of the server has put, or retraining has written, where the console may use them.
 SHELF = "classifiers"
 #: Which adapter reads a file of the shelf, by its suffix; of weights alone, the file beside them names the network.
-_SHELVED = {".pt2": "export", ".onnx": "onnx"}
+_SHELVED = {".pt2": "export", ".onnx": "onnx", ".npz": "readout"}
 _LIBRARIES = ("torchvision", "timm")
 #: Tables of predictions that were uploaded.
 TABLES = "evaluations/tables"
@@ -38,7 +38,7 @@ def default_name(spec: str) -> str:
     reference = spec.split(":", 1)[-1]
     if reference.endswith(".safetensors"):
         return Path(reference.rpartition("@")[2]).stem[:80]
-    if re.search(r"\.(pt2|onnx|csv|parquet)$", reference):
+    if re.search(r"\.(pt2|onnx|npz|csv|parquet)$", reference):
         reference = Path(reference).stem
     return reference.replace(":", "/")[:80]
 
@@ -118,6 +118,11 @@ def is_network_name(text: str) -> bool:
 def check_trainable(spec: str) -> str:
     """The adapter string of what may be a torch network; answers on record and ONNX files have no gradients."""
     scheme = check_spec(spec).partition(":")[0]
+    if scheme == "readout":
+        raise InvalidRequest(
+            f"{shown(spec)} is a readout, whose network stays as it is: train that network, then fit a readout again.",
+            fields={"spec": "a torch network"},
+        )
     if scheme in ("onnx", "table"):
         raise InvalidRequest(
             f"{shown(spec)} gives no gradients, so it cannot be trained: use torchvision:, timm:, hf:, open_clip: or "
@@ -157,7 +162,7 @@ def _network_of(weights: Path) -> str:
 def shelf_files() -> list[str]:
     """Files that the console may use, as a specification writes them: those that ship with it, and the shelf's."""
     shipped = [(folder_of(kind), Path(NAMED) / kind) for kind in KINDS]
-    patterns = ("*.pt2", "*.onnx", "*.pt", "*.ckpt", "*.npy")
+    patterns = ("*.pt2", "*.onnx", "*.npz", "*.pt", "*.ckpt", "*.npy")
     return [
         *(
             str(shown / path.name)

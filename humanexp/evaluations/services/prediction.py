@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.conf import settings
+from django.db.models import QuerySet
 from threadpoolctl import threadpool_limits
 
 from analysis import freed_memory
@@ -32,6 +33,7 @@ from analysis.native_size import USUAL_PX, Enlargement
 from analysis.retraining.energy import Meter
 from humanexp.core import file_store
 from humanexp.core.batches import batches_of
+from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.evaluations import complete
@@ -84,6 +86,7 @@ def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress
     title = ", ".join(run.name for run, _ in wanted)
     total = stimuli_of_curves(stimulus_set).count()
     for one in passes:
+        check_not_learned(one.classifier, stimuli_of_curves(stimulus_set), "source_image__")
         rehearse(one.classifier, stimulus_set.size_px, one.asked.how)
         _check_complete(stimulus_set, one.classifier, one.asked)
         one.folder.mkdir(parents=True, exist_ok=True)
@@ -99,6 +102,24 @@ def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress
         for part in files:
             part.unlink(missing_ok=True)
     progress(total, total, f"{title}: pictures classified")
+
+
+def check_not_learned(classifier: Classifier | RecordedPredictions, rows: QuerySet[Any], prefix: str = "") -> None:
+    """Refuse to test a classifier on pictures that it is known to have learned from.
+
+    `rows` are originals, or what has one under `prefix`.
+    """
+    learned: frozenset[str] = getattr(classifier, "learned", frozenset())
+    if not learned:
+        return
+    columns = (f"{prefix}key", f"{prefix}pixel_sha256", f"{prefix}sha256")
+    shown = rows.order_by().values_list(*columns).distinct()
+    shared = sorted(key for key, *digests in shown if learned.intersection(digests))
+    if shared:
+        raise InvalidRequest(
+            f"{classifier.name} has learned from {len(shared)} of these pictures, by their content (the first is "
+            f"{shared[0]}): what it says of them shows nothing. Fit it on other pictures, or test it on others."
+        )
 
 
 def _prepared(run: EvaluationRun, asked: Asked) -> _Pass:
@@ -244,6 +265,8 @@ def rate_originals(
     bring_originals(source_set)
     space = source_set.space
     classifiers = [_load(spec, space, allow_code=allow_code, device=device) for spec in specs]
+    for classifier in classifiers:
+        check_not_learned(classifier, source_set.images.all())
     # Pictures are shown to classifiers as to people, in the size of the usual protocol.
     shown = enlargement_of(source_set) or Enlargement(USUAL_PX, 1)
     total = source_set.images.count()
