@@ -19,7 +19,8 @@ AnalysisError
 ├── GeneratorUnavailable
 ├── OracleUnavailable
 ├── ClassifierUnavailable
-└── ObserverUnavailable
+├── ObserverUnavailable
+└── PluginUnavailable
 
 What to install where a package is missing that only some of the work needs.
 """
@@ -116,6 +117,10 @@ class ComputeUnavailable(AnalysisError):
 
 class ObserverUnavailable(AnalysisError):
     """A model that is asked in words cannot be asked."""
+
+
+class PluginUnavailable(AnalysisError):
+    """What another package adds cannot be used."""
 
 
 def install(extra: str) -> str:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from analysis.classifiers import clip, exported, huggingface, onnx_network, published, readout, recorded
+from analysis.classifiers import clip, exported, huggingface, onnx_network, plugged, published, readout, recorded
 from analysis.classifiers.decision import read_labels
 from analysis.classifiers.networks import Precision, TorchNetwork, check_precision
 from analysis.classifiers.onnx_network import OnnxNetwork, load_lite
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import ClassifierUnavailable, UnknownName
 from analysis.labels.space import LabelSpace
+from analysis.plugins import CLASSIFIERS, plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _readout(reference: str, options: LoadOptions) -> TorchNetwork:
     return replace(made, precision=options.precision)
 
 
-#: A new scheme is one function and one line here.
+#: A new scheme is one function and one line here; one of another package is an entry point, see `plugged`.
 SCHEMES: Mapping[str, Loader] = {
     "lite": _from_library(load_lite),
     "torchvision": _in_space(published.load_torchvision),
@@ -130,10 +131,10 @@ def load_classifier(
     spec : str
         ``lite:0``, ``torchvision:NAME[@WEIGHTS]``, ``timm:NAME[@WEIGHTS]``, ``hf:FOLDER`` or ``hf:organisation/name``,
         ``open_clip:MODEL/TAG``, ``export:PATH.pt2``, ``onnx:PATH.onnx``, ``python:package.module:factory``,
-        ``readout:PATH.npz``, or ``table:PATH.csv`` (``.parquet``). WEIGHTS is a file,
+        ``readout:PATH.npz``, ``table:PATH.csv`` (``.parquet``), or a scheme of a plug-in. WEIGHTS is a file,
         ``random``, or (torchvision) the name of published weights.
     allow_code : bool
-        Needed by ``python:``, which runs the named code.
+        Needed by ``python:``, which runs the named code, and by plug-ins.
     device : str
         Where a network computes: "cpu", "cuda", "cuda:1".
     allow_download : bool
@@ -160,14 +161,15 @@ def load_classifier(
         If a table of predictions, or a mapping file, is not one.
     """
     scheme, colon, reference = spec.partition(":")
-    if not colon or not reference or scheme not in SCHEMES:
+    found = SCHEMES.get(scheme) or plugged.loader(plugin(CLASSIFIERS, scheme))
+    if not colon or not reference or found is None:
         raise UnknownName(
             f"{spec!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)} "
             "(for example export:model.pt2)."
         )
     check_precision(precision, device)
     own = read_labels(labels, space) if labels else None
-    classifier = SCHEMES[scheme](reference, LoadOptions(device, allow_code, allow_download, own, precision, space))
+    classifier = found(reference, LoadOptions(device, allow_code, allow_download, own, precision, space))
     if precision != "float32" and not isinstance(classifier, TorchNetwork):
         raise ClassifierUnavailable(f"{spec} is no torch network: its precision cannot be set. Leave out {precision}.")
     return classifier

@@ -2,17 +2,20 @@
 
 A new function is written into its family's file and named there in ``FAMILY``; pages, commands and the API read
 `CORRUPTIONS`. A new family is one file more, and its place in `FAMILIES`. A function of the user's own is in a module
-of the user's, which calls `register`; `load_modules` imports it.
+of the user's, which calls `register`; `load_modules` imports it. One of another package is an entry point of the group
+``humanexp.corruptions``, named as the function, whose object is the `Corruption`; `load_plugins` imports it.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
+from analysis import plugins
 from analysis.corruptions import blur, colour, noise, weather
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.corruptions.registry import (
@@ -24,7 +27,7 @@ from analysis.corruptions.registry import (
     collect,
     lookup,
 )
-from analysis.errors import InvalidInput, ParameterOutOfDomain, UnknownName
+from analysis.errors import InvalidInput, ParameterOutOfDomain, PluginUnavailable, UnknownName
 
 __all__ = [
     "CORRUPTIONS",
@@ -35,6 +38,8 @@ __all__ = [
     "corrupt",
     "find_corruption",
     "load_modules",
+    "load_plugins",
+    "plugged",
     "register",
 ]
 
@@ -85,16 +90,52 @@ def register(corruption: Corruption) -> Corruption:
 def load_modules(names: Iterable[str]) -> None:
     """Import modules that register functions; one that is loaded already is left alone.
 
+    What `plugged` names is loaded as a plug-in.
+
     Raises
     ------
     InvalidInput
         If a module cannot be found, or fails while it is imported.
     """
     for name in names:
+        group, _, function = name.partition(":")
+        if function and group == plugins.CORRUPTIONS:
+            load_plugins([function])
+            continue
         try:
             importlib.import_module(name)
         except ImportError as error:
             raise InvalidInput(f"The corruption module {name!r} cannot be imported: {error}.") from error
+
+
+#: Functions of other packages that this process has loaded.
+_plugged: list[str] = []
+
+
+def plugged() -> tuple[str, ...]:
+    """Functions of other packages that this process has loaded, as `load_modules` takes them in another process."""
+    return tuple(f"{plugins.CORRUPTIONS}:{name}" for name in _plugged)
+
+
+def load_plugins(names: Iterable[str]) -> None:
+    """Import the plug-ins that bring functions of these names; names that are known, or that none brings, are left.
+
+    Raises
+    ------
+    PluginUnavailable
+        If a plug-in cannot be imported, or brings something else.
+    """
+    for name in names:
+        if name in CORRUPTIONS or (found := plugins.plugin(plugins.CORRUPTIONS, name)) is None:
+            continue
+        made = found.load()
+        if not isinstance(made, Corruption) or made.name != name:
+            raise PluginUnavailable(
+                f"The plug-in {name} of {found.title} is {type(made).__name__} {getattr(made, 'name', '')!s}".rstrip()
+                + f", not an analysis.corruptions.registry.Corruption that is called {name}."
+            )
+        register(replace(made, source=made.source or found.title))
+        _plugged.append(name)
 
 
 def corrupt(image: NDArray[Any], name: str, parameter: float, seed: int, *, version: str | None = None) -> Picture:

@@ -146,7 +146,7 @@ class SearchSettings:
 
     def load_generator(self) -> Generator:
         """The generator, beside the oracle if that answers at once; loaded once a process."""
-        generator = _generator(self.generator, self.device, _files_of(self.generator))
+        generator = _generator(self.generator, self.device, self.allow_code, _files_of(self.generator))
         return generator if self.oracle == CROWD else beside(generator, self.load_oracle())
 
     def load_oracle(self) -> Oracle:
@@ -313,8 +313,8 @@ def _classifier(spec: str, device: str, allow_code: bool, labels: str, _files: t
 
 
 @lru_cache(maxsize=4)
-def _generator(spec: str, device: str, _files: tuple[_Standing, ...]) -> Generator:
-    return load_generator(spec, device=device)
+def _generator(spec: str, device: str, allow_code: bool, _files: tuple[_Standing, ...]) -> Generator:
+    return load_generator(spec, device=device, allow_code=allow_code)
 
 
 @lru_cache(maxsize=4)

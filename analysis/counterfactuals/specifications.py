@@ -5,29 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from analysis import plugins
 from analysis.classifiers.loading import load_classifier
 from analysis.counterfactuals.corrupting import STRIDE, CorruptionGenerator
 from analysis.counterfactuals.latents import load_latent_generator
 from analysis.counterfactuals.oracles import ClassifierOracle, EnsembleOracle
 from analysis.counterfactuals.pixels import PixelGenerator
 from analysis.counterfactuals.port import Generator, Oracle
-from analysis.errors import OracleUnavailable, SearchRefused, UnknownName
+from analysis.errors import AnalysisError, GeneratorUnavailable, OracleUnavailable, SearchRefused, UnknownName
 from analysis.labels.space import LabelSpace
+from analysis.plugins import plugin
 
 #: What people are asked is settled in rounds; see `humanexp.counterfactuals`.
 CROWD = "crowd:"
 
 
-def load_generator(spec: str, *, device: str = "cpu") -> Generator:
+def load_generator(spec: str, *, device: str = "cpu", allow_code: bool = False) -> Generator:
     """Load a generator.
 
     Parameters
     ----------
     spec : str
         ``corruption:NAME[,step=0.1]``, ``pixel:[epsilon=0.06,step=0.008]`` or
-        ``vqgan:CHECKPOINT[,step=0.1,px=256,sparse=DIMENSIONS.npy]``.
+        ``vqgan:CHECKPOINT[,step=0.1,px=256,sparse=DIMENSIONS.npy]``, or one of a plug-in: an entry point of the group
+        ``humanexp.generators``, whose object is a function as in `GENERATORS`.
     device : str
         "cpu", "cuda", "cuda:1".
+    allow_code : bool
+        Needed by plug-ins.
 
     Raises
     ------
@@ -37,7 +42,8 @@ def load_generator(spec: str, *, device: str = "cpu") -> Generator:
         If an option or a file cannot be used.
     """
     kind, colon, rest = spec.partition(":")
-    if not colon or kind not in GENERATORS:
+    make = GENERATORS.get(kind) or _plugged(kind, allow_code=allow_code)
+    if not colon or make is None:
         raise UnknownName(
             f"{spec!r} names no generator: write one of {', '.join(f'{name}:' for name in GENERATORS)}, for example "
             "corruption:gaussian_blur, pixel: or vqgan:autoencoder.pt."
@@ -48,7 +54,32 @@ def load_generator(spec: str, *, device: str = "cpu") -> Generator:
     for word in words:
         name, _, value = word.partition("=")
         options[name.strip()] = value.strip()
-    return GENERATORS[kind](main, options, device)
+    return make(main, options, device)
+
+
+def _plugged(kind: str, *, allow_code: bool) -> Callable[[str, dict[str, str], str], Generator] | None:
+    """The function of a plug-in, which is imported only where code is allowed."""
+    found = plugin(plugins.GENERATORS, kind)
+    if found is None:
+        return None
+    if not allow_code:
+        raise GeneratorUnavailable(
+            f"{kind}: runs code of {found.title} and is not allowed here: use manage.py counterfactuals."
+        )
+    load = found.load()
+
+    def make(main: str, options: dict[str, str], device: str) -> Generator:
+        try:
+            made = load(main, options, device)
+        except AnalysisError:
+            raise
+        except Exception as error:  # noqa: BLE001  the code of others may raise anything
+            raise GeneratorUnavailable(f"{kind}: of {found.title} fails ({type(error).__name__}: {error}).") from error
+        if not isinstance(made, Generator):
+            raise GeneratorUnavailable(f"{kind}: of {found.title} makes something that is no generator.")
+        return made
+
+    return make
 
 
 def _corruption(main: str, options: dict[str, str], _device: str) -> Generator:

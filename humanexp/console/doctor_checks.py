@@ -25,6 +25,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import DatabaseError
 
+from analysis import plugins
 from analysis.errors import install
 from humanexp.addresses import is_loopback
 from humanexp.console.archives.tables import named_files
@@ -224,6 +225,27 @@ def published_networks() -> Problem:
     if absent:
         return note(f"not installed: {', '.join(absent)}", install("classifiers"))
     return good("all adapters")
+
+
+@question("Plug-ins")
+def plug_ins() -> Problem:
+    """Packages that add classifiers, observers, corruptions or generators; none of them is imported."""
+    # With all that they bring: the other questions need none of it.
+    from analysis.classifiers.loading import SCHEMES
+    from analysis.corruptions import FAMILIES
+    from analysis.counterfactuals.specifications import GENERATORS
+    from humanexp.evaluations.plugged_observers import SHIPPED
+
+    shipped = {
+        plugins.CLASSIFIERS: SCHEMES,
+        plugins.OBSERVERS: SHIPPED,
+        plugins.CORRUPTIONS: [one.name for family in FAMILIES for one in family],
+        plugins.GENERATORS: GENERATORS,
+    }
+    if refused := [why for group, names in shipped.items() for why in plugins.refusals(group, names)]:
+        return note(" ".join(refused))
+    found = [one for group, names in shipped.items() for one in plugins.offered(group, names)]
+    return good(", ".join(f"{one.name} of {one.title}" for one in found) or "none")
 
 
 @question("Chromium")

@@ -26,9 +26,10 @@ from analysis.observers.scoring import LabelScores, decide, text_of
 from analysis.observers.vision_language import VisionLanguageModel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path, write_whole
-from humanexp.evaluations import chat
+from humanexp.evaluations import chat, plugged_observers
 from humanexp.evaluations.chat import Address, Budget, Caps, ChatObserver, address_of
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.plugged_observers import PluggedObserver, plugged
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def is_scored(spec: str) -> bool:
 
 def is_asked(spec: str) -> bool:
     """Whether an adapter string names an observer that is asked in words."""
-    return is_scored(spec) or spec.startswith(f"{chat.SCHEME}:")
+    return is_scored(spec) or spec.startswith(f"{chat.SCHEME}:") or plugged(spec) is not None
 
 
 def with_whole_path(spec: str) -> str:
@@ -156,7 +157,9 @@ def with_whole_path(spec: str) -> str:
     return found
 
 
-def observer_of(spec: str, decoding: Decoding, budget: Budget | None = None) -> ChatObserver | ScoringObserver:
+def observer_of(
+    spec: str, decoding: Decoding, budget: Budget | None = None
+) -> ChatObserver | ScoringObserver | PluggedObserver:
     """The observer behind an adapter string; nothing is sent or loaded yet."""
     if is_scored(spec):
         try:
@@ -164,6 +167,8 @@ def observer_of(spec: str, decoding: Decoding, budget: Budget | None = None) -> 
         except ObserverUnavailable as error:
             raise InvalidRequest(str(error)) from error
         return ScoringObserver(model, media_path(KEPT), decoding.temperature)
+    if (found := plugged(spec)) is not None:
+        return plugged_observers.load(found, spec, decoding, media_path(KEPT), budget)
     address = address_of(spec)
     key = os.environ.get(_hosts().get(address.host, ""), "")
     return ChatObserver(address, media_path(KEPT), budget, key, decoding.temperature)
@@ -175,8 +180,8 @@ def check_caps(spec: str, caps: Caps) -> None:
         if caps != Caps():
             raise InvalidRequest("A model on this machine costs nothing: leave out caps and prices.")
         return
-    address = address_of(spec)
-    if not address.is_here and not caps.most_calls:
+    address = None if plugged(spec) is not None else address_of(spec)
+    if address is not None and not address.is_here and not caps.most_calls:
         raise InvalidRequest(f"{address.host} is another machine: say with --most-calls how often it may be asked.")
     if caps.most_cost and not (caps.price_in or caps.price_out):
         raise InvalidRequest("A cap of cost needs prices: give --price-in and --price-out, per million tokens.")
@@ -185,6 +190,9 @@ def check_caps(spec: str, caps: Caps) -> None:
 def check_may_be_asked(spec: str, *, allow_upload: bool) -> None:
     """Refuse a host that the operator has not named, and pictures that nobody allowed to leave."""
     if is_scored(spec):
+        return
+    if (found := plugged(spec)) is not None:
+        plugged_observers.check_may_be_asked(found, spec, allow_upload=allow_upload)
         return
     address: Address = address_of(spec)
     if address.host not in _hosts():

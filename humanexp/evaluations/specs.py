@@ -13,6 +13,7 @@ from analysis.classifiers.loading import SCHEMES
 from analysis.classifiers.onnx_network import is_installed
 from analysis.examples import KINDS, NAMED, folder_of
 from analysis.observers import vision_language
+from analysis.plugins import CLASSIFIERS, plugin
 from humanexp.core import file_store
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
@@ -50,7 +51,7 @@ def check_spec(spec: str) -> str:
     """
     spec = spec.strip()
     scheme, _, reference = spec.partition(":")
-    if scheme not in SCHEMES or not reference:
+    if not reference or (scheme not in SCHEMES and plugin(CLASSIFIERS, scheme) is None):
         raise InvalidRequest(
             f"{spec!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)}.",
             fields={"spec": "SCHEME:REFERENCE"},
@@ -91,11 +92,11 @@ def check_safe(spec: str, *, field: str = "spec") -> str:
     """
     spec = check_spec(spec)
     scheme, _, reference = spec.partition(":")
-    if scheme == "python":
+    if scheme == "python" or scheme not in SCHEMES:
         raise InvalidRequest(
-            "python: runs code and is for the command line alone: use manage.py evaluate, select_gold or "
+            f"{scheme}: runs code and is for the command line alone: use manage.py evaluate, select_gold or "
             "counterfactuals.",
-            fields={field: "no python: here"},
+            fields={field: f"no {scheme}: here"},
         )
     if spec in shelf_specs() or (scheme == "table" and _TABLE.fullmatch(reference)):
         return spec

@@ -23,6 +23,7 @@ from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_
 from analysis.counterfactuals.specifications import GENERATORS, ORACLES
 from analysis.counterfactuals.summaries import budget_study
 from analysis.native_size import MINIMUM_NATIVE_PX, Enlargement, suggested_enlargement
+from analysis.plugins import CLASSIFIERS, GENERATORS as GENERATORS_OF_PACKAGES, plugin
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User, record
@@ -46,20 +47,25 @@ _KINDS = {
 }
 
 
+#: What other packages may bring, for searches of the command line.
+_PLUGGED = {"classifier": CLASSIFIERS, "generator": GENERATORS_OF_PACKAGES}
+
+
 def check_specifications(*, classifier: str, generator: str, oracle: str, is_form: bool) -> None:
     """Refuse what could only fail once the search has begun, and what a web form must not name."""
     for field, spec in (("classifier", classifier), ("generator", generator), ("oracle", oracle)):
-        _check_kind(field, spec)
+        _check_kind(field, spec, may_be_plugged=not is_form)
     if is_form:
         check_safe(classifier, field="classifier")
         _check_safe_generator(generator)
         _check_safe_oracle(oracle)
 
 
-def _check_kind(field: str, spec: str) -> None:
+def _check_kind(field: str, spec: str, *, may_be_plugged: bool = False) -> None:
     kinds, example = _KINDS[field]
     kind, colon, reference = spec.partition(":")
-    if not colon or kind not in kinds:
+    is_plugged = may_be_plugged and field in _PLUGGED and plugin(_PLUGGED[field], kind) is not None
+    if not colon or not (kind in kinds or is_plugged):
         raise InvalidRequest(
             f"{spec!r} is no {field}: begin with one of {', '.join(f'{kind}:' for kind in kinds)}, for example "
             f"{example}.",

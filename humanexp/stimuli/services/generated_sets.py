@@ -19,6 +19,7 @@ from django import db
 from django.conf import settings
 
 from analysis.compute import executor, run_in_order_of_completion
+from analysis.corruptions import load_plugins, plugged
 from analysis.errors import StorageFailed
 from analysis.generation.files import UNFINISHED, told_as_sentence, write_atomically
 from analysis.generation.plan import Sampling as SamplingName, StimulusPlan, pilot_originals, plan_stimuli
@@ -56,6 +57,7 @@ SPARE_BYTES = 16 * 2**20
 
 def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
     """Make every stimulus that is not there yet, and complete the set; returns how many it holds."""
+    load_plugins(stimulus_set.corruptions)
     folder = media_path(folder_of(stimulus_set))
     file_store.bring(folder_of(stimulus_set))  # what another machine has made of it
     open_folder(folder)
@@ -227,8 +229,8 @@ def _knowing(stimulus_set: StimulusSet, shards: Iterable[Shard]) -> Iterator[Sha
 
 
 def modules() -> tuple[str, ...]:
-    """Modules with corruption functions of the user's own: shards run in processes that have no settings."""
-    return tuple(getattr(settings, "CORRUPTION_MODULES", ()))
+    """Modules and plug-ins with corruption functions of the user's own: shards run in processes without settings."""
+    return (*getattr(settings, "CORRUPTION_MODULES", ()), *plugged())
 
 
 def _expected(stimulus_set: StimulusSet, originals: list[Original]) -> int:
@@ -256,6 +258,7 @@ class SetVerification:
 
 def verify_stimuli(stimulus_set: StimulusSet, *, sample: int | None = None, seed: int = 0) -> SetVerification:
     """Verify all stimuli of a set, or a random sample of them, and the manifest of a complete one."""
+    load_plugins(stimulus_set.corruptions)
     if sample is None:
         bring_originals(stimulus_set.source_set)
         bring_stimuli(stimulus_set)

@@ -66,8 +66,9 @@ class Command(OwnedCommand):
         for run in runs:
             run.refresh_from_db()
             self.stdout.write(f"{run.name}: {run.count} predictions{_right(run)}")
-            if "readout" in run.versions:
-                self.stdout.write(f"  readout {run.versions['readout']}")
+            for what in ("readout", "plug-in"):
+                if what in run.versions:
+                    self.stdout.write(f"  {what} {run.versions[what]}")
         self._tell_shares(runs, options["json"])
 
     def _tell_shares(self, runs: Sequence[EvaluationRun], target: Path | None) -> None:

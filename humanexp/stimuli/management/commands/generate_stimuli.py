@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analysis.corruptions import CORRUPTIONS
+from analysis.corruptions import CORRUPTIONS, load_plugins
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.visual_change.coverage import coverage_words
 from humanexp.core.commands import OwnedCommand
@@ -148,7 +148,9 @@ class Command(OwnedCommand):
 def _corruptions(asked: str, sampling: str) -> list[str]:
     if asked.strip() == "all":
         return sorted(LEVELS) if sampling == Sampling.LEVELS else list(CORRUPTIONS)
-    return _names(asked)
+    names = _names(asked)
+    load_plugins(names)
+    return names
 
 
 def _names(asked: str) -> list[str]:
