@@ -1,4 +1,4 @@
-"""Two models beside the same person on the same pictures: is one of them more consistent with the person?"""
+"""Two models and the same person on the same pictures: is one model more consistent with the person?"""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def kappa_difference(
     Notes
     -----
     t, from what every picture adds to both linearised kappas at once (`analysis.clusters`): models that are alike are
-    compared as exactly as their answers differ. Klein et al. (2025) draw pictures anew, and for the test exchange the
+    compared as exactly as their answers differ. Klein et al. (2025) draw pictures again, and for the test exchange the
     answers of both models to half of the pictures.
     """
     columns = [right_or_wrong(one) for one in (person, first, second)]

@@ -388,7 +388,7 @@ def kappa_bounds(accuracies: tuple[float, float]) -> tuple[float, float]:
             "undefined. Give accuracies between 0 and 1."
         )
     beyond = p * (1.0 - q) + q * (1.0 - p)
-    # What both are right on is at most the smaller accuracy, and at least what does not fit beside the wrong pictures.
+    # What both are right on is at most the smaller accuracy, and at least what the wrong pictures leave no room for.
     most, least = 2.0 * (min(p, q) - p * q), 2.0 * (max(0.0, p + q - 1.0) - p * q)
     return least / beyond, most / beyond
 

@@ -29,7 +29,7 @@ class SoftAgreement:
     beyond_interval : tuple of float or None
         Of that difference.
     guessing : float
-        Cross-entropy of whoever finds every label as probable: log2 of their number.
+        Cross-entropy of an observer to whom every label is as probable: log2 of their number.
     pictures, originals, answers : int
         Pictures that enough people answered, different originals behind them, and people's answers.
     """

@@ -166,7 +166,7 @@ def copied_text(share: float, interval: tuple[float, float] | None = None) -> st
 
 
 def differences_note(pairs: int, differ: int, most: int) -> str:
-    """How many pairs of models differ in kappa beside people, and which are listed."""
+    """How many pairs of models differ in their kappa with people, and which are listed."""
     listed = "" if pairs <= most else f" The first {most} are listed; the JSON has all."
     if pairs == 1:
         return f"These two models {'differ' if differ else 'are not shown to differ'} in κ."
@@ -203,7 +203,7 @@ def planned_kappa_text(
         )
     models = "alike only through the person" if between is None else f"with κ {between:g} between them"
     return (
-        f"To tell a κ of {kappas[0]:g} from one of {kappas[1]:g}, of two models, {models}, beside one person "
+        f"To tell a κ of {kappas[0]:g} from one of {kappas[1]:g}, of two models ({models}) with one person "
         f"(accuracies {shares}, the person's first), on the same pictures: t test of the paired difference at .05; "
         f"{runs:,} simulated studies of each size."
     )
@@ -298,7 +298,7 @@ def soft_definitions() -> tuple[str, ...]:
     """What soft agreement means."""
     return (
         f"On pictures that at least {ENOUGH_ANSWERING} people answered, of {ENOUGH_PICTURES} originals or more: the "
-        "mean number of bits by which an answer of a person surprises whoever predicts it (cross-entropy); less is "
+        "mean number of bits by which a person's answer surprises an observer who predicts it (cross-entropy); less is "
         "better.",
         "People, the ceiling: with n answers to a picture, each is predicted by the other n - 1 and one answer more "
         "that is spread evenly over all labels.",
@@ -325,7 +325,7 @@ def soft_words(lower: float, upper: float) -> str:
         return "worse than the rest of people"
     if upper < 0.0:
         return "better than the rest of people"
-    return "not told apart from the rest of people"
+    return "not shown to differ from the rest of people"
 
 
 def shape_bias_definitions() -> tuple[str, ...]:

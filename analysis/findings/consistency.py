@@ -1,4 +1,4 @@
-"""Models beside the same people: whose errors are more like people's, by pooled kappa on the same pictures."""
+"""Models and the same people: whose errors are more like people's, by pooled kappa on the same pictures."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Observations:
         Ids that are right, and that compete with these, separated by blanks. By default empty: the category is right,
         and `UNSAID`: the picture's name says what competes.
     confidence : ndarray, shape (n,)
-        Probability of the response by whoever gave it, in [0, 1]; NaN (the default) where it was not kept.
+        Probability that the observer gave the response, in [0, 1]; NaN (the default) where it was not kept.
     """
 
     observer: TextArray

@@ -158,7 +158,7 @@ class KappaQuestion:
     accuracies : tuple of float
         Of both observers; of a difference those of the person, the first and the second model.
     kappas : tuple of float
-        The kappa that is to be told from 0; of a difference both models' with the person.
+        The kappa that is to be found; of a difference both models' with the person.
     between : float or None
         Kappa of the two models; None where they are alike only through the person.
     alpha : float
@@ -214,7 +214,7 @@ class KappaQuestion:
         if abs(wanted) > abs(most) + 1e-12:
             bound = between + 2.0 * (most - wanted) / (p * (1.0 - q) + q * (1.0 - p))
             raise InvalidInput(
-                f"With these kappas beside the person the models cannot have a kappa of {between:g} with each "
+                f"With these kappas with the person, the models cannot have a kappa of {between:g} with each "
                 f"other: it is at {'most' if wanted > 0.0 else 'least'} {bound:.3f}."
             )
         return np.asarray(room * (wanted / most if most else 0.0))

@@ -167,7 +167,7 @@ class Agreement(Entry):
 
 
 class ConsistencyDifference(Entry):
-    """Two models beside the same people on the same pictures: which errs more as people do?"""
+    """Two models and the same people on the same pictures: which errs more as people do?"""
 
     #: the one with the higher pooled kappa first
     pair: Pair

@@ -47,7 +47,7 @@ class Command(RefusableCommand):
             nargs="+",
             metavar="KAPPA",
             help="instead: pictures that find an error consistency of two observers, or with two of them a difference "
-            "between two models beside the same person",
+            "between two models and the same person",
         )
         parser.add_argument(
             "--accuracies",
