@@ -275,6 +275,22 @@ def digest_list(folder: Path, below: str) -> str:
     return "".join(f"{_sha256(path)}  {name}\n" for name, path in sorted(names.items()))
 
 
+def document_beside(pictures: Path) -> str:
+    """The text of the ``set.toml`` in or above a folder of pictures; empty where there is none.
+
+    Raises
+    ------
+    InvalidInput
+        If it cannot be read: what it allows would not be known.
+    """
+    for file in (pictures / FILE, pictures.parent / FILE):
+        if file.is_file():
+            text = _text(file)
+            SetFile.from_toml(text, source=str(file))
+            return text
+    return ""
+
+
 def is_test_only(document: str) -> bool:
     """Whether the text of a ``set.toml`` says that nothing may be trained on the pictures; empty: no."""
     return bool(document) and SetFile.from_toml(document).use == "test-only"

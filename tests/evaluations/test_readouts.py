@@ -97,18 +97,25 @@ def test_a_folder_is_read_as_an_import_reads_it(bars: Path) -> None:
     assert by_folder.digest == Readout.read(bars / "bars.npz").digest
 
 
-@pytest.mark.parametrize("images", [("--images", "bars"), ("--folder", "bars", "--label-space", "bars")])
 @pytest.mark.parametrize("place", ["bars/set.toml", "set.toml"])
-def test_pictures_for_tests_alone_are_refused(
-    bars: Path, images: tuple[str, ...], place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pictures_for_tests_alone_are_refused(bars: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(bars)
+    folder = ("--folder", "bars", "--label-space", "bars")
+    (bars / place).write_text('name = "bars"\nversion = "1"\nuse = "no-redistribution"\n')
+    fitted(bars, images=folder)
+    (bars / "bars.npz").unlink()
     (bars / place).write_text('name = "bars"\nversion = "1"\nuse = "test-only"\n')
-    with pytest.raises(CommandError, match=r'set.toml says use = "test-only": nothing is fitted on these pictures'):
-        fitted(bars, images=images)
+    with pytest.raises(CommandError, match=r"bars is for tests alone, says the set.toml beside it"):
+        fitted(bars, images=folder)
+    # What is imported from there keeps the rule, and so do the same pictures that were imported before.
+    import_images(source=bars / "bars", order=ImportOrder(name="again", labels="bars"))
+    for images in (("--images", "again"), ("--images", "bars")):
+        with pytest.raises(CommandError, match="belong to again, whose author allows tests alone"):
+            fitted(bars, images=images)
+    (bars / place).write_text('name = "bars"\nuse = "test-only"\n')
+    with pytest.raises(CommandError, match="The set lacks 'version'"):
+        fitted(bars, images=folder)
     assert not (bars / "bars.npz").exists()
-    (bars / place).write_text('name = "bars"\nuse = "no-redistribution"\n')
-    fitted(bars, images=images)
 
 
 @pytest.mark.parametrize(

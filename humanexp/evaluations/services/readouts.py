@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +19,12 @@ from analysis.generation.originals import inspect_originals, prepare_original
 from analysis.labels.space import LabelSpace
 from analysis.native_size import USUAL_PX, Enlargement, suggested_enlargement
 from analysis.retraining.held_out import check_disjoint
+from analysis.sets.set_file import FILE, document_beside, is_test_only
 from humanexp.core import file_store
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.programs import check_readout_out, write_readout
+from humanexp.evaluations.services.retraining import check_contents_may_train
 from humanexp.evaluations.specs import SHELF, check_spec
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceSet
@@ -35,8 +36,6 @@ from humanexp.stimuli.services.sources import ImportOrder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_SET_FILE = "set.toml"
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,10 @@ def fit_readout(
     """
     check_readout_out(out)
     spec = check_spec(spec)
-    check_may_be_learned(pictures)
+    if isinstance(pictures, Path) and is_test_only(document_beside(pictures)):
+        raise InputRefused(f"{pictures} is for tests alone, says the {FILE} beside it: fit on other pictures.")
     labelled = Labelled.of_folder(pictures, label_space) if isinstance(pictures, Path) else Labelled.of_set(pictures)
+    check_contents_may_train(labelled.name, labelled.contents, field="images")
     check_examples(labelled.examples, labelled.space)
     tests = None
     if test_set is not None:
@@ -181,29 +182,6 @@ def fit_readout(
         n_right = sum(said in (one.accepted or (one.label,)) for said, one in zip(answers, tests.examples, strict=True))
         tested = (tests.name, len(answers), n_right, interval(n_right, len(answers)))
     return FittedReadout(readout, tapped.place, tapped.width, len(labelled.files), tested)
-
-
-def check_may_be_learned(pictures: SourceSet | Path) -> None:
-    """Refuse pictures that are published for tests alone: `use = "test-only"` in the `set.toml` beside them.
-
-    Of an imported set, the folder that it was imported from is looked at, if it is still there.
-    """
-    folder = pictures if isinstance(pictures, Path) else Path(pictures.provenance.strip() or "/nonexistent")
-    try:
-        beside = [place / _SET_FILE for place in (folder, folder.parent) if (place / _SET_FILE).is_file()]
-    except OSError:  # a provenance in many words is no path
-        return
-    for path in beside:
-        try:
-            use = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("use", "any")
-        except (OSError, ValueError) as error:
-            raise InputRefused(
-                f"{path} cannot be read ({error}): whether one may learn from {folder} is open."
-            ) from error
-        if use == "test-only":
-            raise InputRefused(
-                f'{path} says use = "test-only": nothing is fitted on these pictures. Take others with the same labels.'
-            )
 
 
 def _features(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_
 from analysis.sets.set_file import is_test_only
 from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core import clock, file_store, ownership
+from humanexp.core.batches import batches_of
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
@@ -120,19 +121,28 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
     return same or row
 
 
+#: Digests in one query: SQLite takes no more than some thousand variables.
+_DIGESTS = 500
+
+
 def check_may_train(source_set: SourceSet, *, field: str) -> None:
     """Refuse pictures of a published set that is for tests alone, also where they were imported under another name."""
+    digests = source_set.images.exclude(pixel_sha256="").values_list("pixel_sha256", flat=True)
+    check_contents_may_train(str(source_set), list(digests), field=field)
+
+
+def check_contents_may_train(name: str, contents: Collection[str], *, field: str) -> None:
+    """The same of pictures by the digests of their pixels."""
     for published in SourceSet.objects.exclude(set_document="").only("set_document", "name"):
         if not is_test_only(published.set_document):
             continue
-        own = source_set.images.exclude(pixel_sha256="").values("pixel_sha256")
-        is_same = published.pk == source_set.pk
-        if is_same or published.images.filter(pixel_sha256__in=own).exists():
-            whose = f"The pictures {source_set}" if is_same else f"Some of the pictures {source_set}"
-            raise InvalidRequest(
-                f"{whose} belong to {published}, whose author allows tests alone: train and fit on others.",
-                fields={field: "pictures that may be trained on"},
-            )
+        for some in batches_of(_DIGESTS, contents):
+            if published.images.filter(pixel_sha256__in=some).exists():
+                raise InvalidRequest(
+                    f"Pictures of {name} belong to {published}, whose author allows tests alone: train and fit on "
+                    "others.",
+                    fields={field: "pictures that may be trained on"},
+                )
 
 
 def check_same_labels(training: SourceSet, evaluation: SourceSet, *, field: str) -> None:

@@ -20,6 +20,7 @@ from django.db import IntegrityError, transaction
 
 from analysis.compute import executor
 from analysis.generation.originals import MAXIMUM_BYTES, Inspection, inspect_originals
+from analysis.sets.set_file import document_beside
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
 from humanexp.core.names import check_new_name
@@ -82,7 +83,9 @@ def import_images(
             collection.add(incoming, inspection, folder)
             progress(collection.n_seen, len(found.files), "pictures read")
         collection.check(found)
-        source_set = _write(replace(order, provenance=order.provenance or opened.title), collection, found, folder)
+        about = document_beside(source) if isinstance(source, Path) else ""
+        order = replace(order, provenance=order.provenance or opened.title)
+        source_set = _write(order, collection, found, folder, about)
         return collection.report(source_set, found)
 
 
@@ -200,7 +203,7 @@ def _writing() -> Iterator[None]:
         ) from error
 
 
-def _write(order: ImportOrder, collection: Collection, found: FoundFiles, folder: Path) -> SourceSet:
+def _write(order: ImportOrder, collection: Collection, found: FoundFiles, folder: Path, about: str) -> SourceSet:
     """The rows, then the folder gets its name. Whatever fails, neither half stays alone."""
     name, by = order.name, order.by
     final = media_path(f"originals/{name}")
@@ -214,6 +217,7 @@ def _write(order: ImportOrder, collection: Collection, found: FoundFiles, folder
                 lab_id=ownership.lab_of(by),
                 created_by=by,
                 import_report=collection.stored_report(found),
+                set_document=about,
             )
             for rows in collection.batches(500):
                 for row in rows:
