@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.labels.files import default_labels
 from analysis.labels.space import LabelSpace
-from analysis.study.design import PERSON
+from analysis.study.persons import PERSON
 
 #: Up to here an attentive person knows what a picture shows; beyond, honest guessing looks like careless answering.
 LIGHT_VISUAL_CHANGE = 0.3

@@ -51,7 +51,8 @@ from analysis.design.summary import notes_on, summarise
 from analysis.design.validation import plan_validation, validation_demand
 from analysis.errors import DesignRefused
 from analysis.labels.space import LabelSpace
-from analysis.study.design import PERSON, DesignConfig, DiscriminationDesign
+from analysis.study.design import DesignConfig, DiscriminationDesign
+from analysis.study.persons import PERSON
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,8 @@ from analysis.design.ordering import shuffled
 from analysis.errors import DesignRefused
 from analysis.labels.files import default_labels
 from analysis.labels.space import LabelSpace
-from analysis.study.design import PERSON, DesignConfig
+from analysis.study.design import DesignConfig
+from analysis.study.persons import PERSON
 
 
 @dataclass(kw_only=True)

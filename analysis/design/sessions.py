@@ -13,7 +13,7 @@ from analysis.design.options import exchanged
 from analysis.design.plan import PlannedTrial, SessionPlan
 from analysis.design.summary import STRATA
 from analysis.errors import DesignRefused
-from analysis.study.design import PERSON
+from analysis.study.persons import PERSON
 
 #: A session that keeps less than this share of its main trials is not worth a person's time.
 LEAST_SHARE_OF_MAIN = 0.5

@@ -15,7 +15,7 @@ from analysis.findings.lists import judged, text_column
 from analysis.labels.conflicts import UNSAID, Conflicts, conflicts, stated_conflicts
 from analysis.labels.lists import LISTS, labels_offered, right_among
 from analysis.labels.space import NO_ANSWER, LabelSpace
-from analysis.study.design import PERSON
+from analysis.study.persons import PERSON
 
 if TYPE_CHECKING:
     import pandas as pd

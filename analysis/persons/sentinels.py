@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray
 from analysis.errors import InvalidInput, PictureRefused, UnknownName
-from analysis.study.design import MOST_PERSON_TRIALS
+from analysis.study.persons import MOST_PERSON_TRIALS
 
 Picture = NDArray[np.uint8]
 

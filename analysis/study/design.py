@@ -8,48 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, Strict, model_serializer, model_validator
 
 from analysis.labels.space import MOST_FOR_PEOPLE
-from analysis.study.base import Earlier, InForm, Must, Names, Number, Spec, refusal
+from analysis.study.base import Earlier, InForm, Must, Number, Spec, refusal
+from analysis.study.persons import PersonsDesign
 from analysis.study.validation import ValidationDesign
-
-#: Role of their trials.
-PERSON = "person"
-#: Most sentinels of persons in a session: more would be noticed, and cost more than they tell.
-MOST_PERSON_TRIALS = 4
-
-
-class PersonsDesign(Spec):
-    """Sentinels of persons: a few pictures that people and machines answer differently, outside all curves."""
-
-    per_session: Annotated[
-        int,
-        Field(ge=0, le=MOST_PERSON_TRIALS, description="sentinels of persons a session, in turn from the families"),
-        InForm(
-            "Sentinels of persons a session",
-            help="At most 4. Empty: none, or 4 if you choose pictures.",
-            name="person_trials",
-            part="persons",
-            placeholder="none",
-        ),
-    ] = MOST_PERSON_TRIALS
-    families: Annotated[
-        Names,
-        Field(
-            description="`cue_conflict`, `high_pass`, `silhouette`, or families of your own; all that the stimulus set "
-            "has if left out ([stimuli.md](stimuli.md))"
-        ),
-        InForm("Their pictures", help="None chosen: all that the set has.", name="person_families", part="persons"),
-    ] = ()
-
-    @classmethod
-    def called(cls) -> str:
-        return "persons"
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
-        if len(set(self.families)) != len(self.families):
-            raise refusal("{place} names a family twice.", "families")
-        return self
-
 
 CorruptionOrder = Literal["interleaved", "blocked"]
 Foils = Literal["any", "competing", "group", "other-group"]

@@ -10,9 +10,10 @@ from pydantic.fields import FieldInfo
 
 from analysis.study.analysis_plan import AnalysisPlan
 from analysis.study.base import expected, model_in
-from analysis.study.design import DesignConfig, DiscriminationDesign, PersonsDesign
+from analysis.study.design import DesignConfig, DiscriminationDesign
 from analysis.study.ethics import Ethics
 from analysis.study.link import Link
+from analysis.study.persons import PersonsDesign
 from analysis.study.protocol import ProtocolConfig
 from analysis.study.rules import KINDS, Rule, RuleSet, SentinelSettings
 from analysis.study.setup import Ending, SetUp

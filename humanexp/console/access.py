@@ -152,7 +152,7 @@ _MATERIAL_PAGES: Mapping[str, str] = {
         stimuli:compare_file stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
         evaluations:new evaluations:upload evaluations:take evaluations:upload_model counterfactuals:leaderboard
         counterfactuals:new counterfactuals:across counterfactuals:group counterfactuals:transfer
-        counterfactuals:group-file results:scores results:scores_file
+        counterfactuals:group-file
     """,
     "source_set": """
         stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source

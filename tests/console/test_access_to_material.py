@@ -31,7 +31,7 @@ WANTED = {
         stimuli:compare_file stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
         evaluations:new evaluations:upload evaluations:take evaluations:upload_model counterfactuals:leaderboard
         counterfactuals:new counterfactuals:across counterfactuals:group counterfactuals:transfer
-        counterfactuals:group-file results:scores results:scores_file
+        counterfactuals:group-file
     """,
     "stimulus_set change": """
         stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file

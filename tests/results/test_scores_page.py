@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from humanexp.core.models import User
+from humanexp.core.models import AuditEvent, User
 from humanexp.studies.models import Role, Study, StudyMembership
 from tests.labels import of_the_sixteen
 from tests.results.edges import media, network, pictures, run, trials
@@ -42,6 +42,8 @@ def test_sets_are_chosen_and_their_scores_shown(study: Study, admin: Client) -> 
     assert {one["observer"]: one["accuracy"] for one in found["sets"][0]["scores"]}["grey"] == 0.75
     assert admin.get("/scores.csv", {"on": "edges"}).content.decode().count("\n") == 5
     assert admin.get("/scores.pdf", {"on": "edges"}).content.startswith(b"%PDF")
+    taken = AuditEvent.objects.filter(action="export", study="edges").order_by("pk")
+    assert [one.subject for one in taken] == ["scores.json", "scores.csv"]
 
 
 def test_there_is_nothing_to_choose_at_first(admin: Client) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
@@ -12,20 +13,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from analysis.documents.pdf import to_pdf
-from analysis.documents.value import draw_figures
 from humanexp.core import ownership
 from humanexp.core.errors import InvalidRequest, NotFound
-from humanexp.core.models import User
+from humanexp.core.models import User, record
 from humanexp.core.ownership import Right
 from humanexp.core.pages.rendering import attached
+from humanexp.core.selectors import user_of
 from humanexp.results.charts.agreement import benchmark_table
 from humanexp.results.published_sets import ScoredSet
-from humanexp.results.scorecard import Scorecard, drop_table, score_table, scorecard, scorecard_document
 from humanexp.results.templatetags.results import printed_table
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import Action
 from humanexp.studies.permissions import studies_with
+
+if TYPE_CHECKING:
+    from humanexp.results.scorecard import Scorecard
 
 #: Sets beside each other: more of them fit neither a page nor the time that somebody waits for one.
 MOST_SETS = 6
@@ -44,6 +46,8 @@ class Choice:
 @require_GET
 def scores(request: HttpRequest) -> HttpResponse:
     """Which sets, and what everybody scores on them."""
+    from humanexp.results.scorecard import drop_table, score_table, scorecard
+
     found = _sets(request.user, Action.SEE)
     chosen = _chosen(request, found)
     context: dict[str, object] = {
@@ -64,13 +68,19 @@ def scores(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def scores_file(request: HttpRequest, suffix: str) -> HttpResponse:
-    """The same as a file; every number and every picture's answers for whoever may export."""
+    """The same as a file; every number and every picture's answers for whoever may export, which is recorded."""
+    from humanexp.results.scorecard import scorecard
+
     found = _sets(request.user, Action.SEE if suffix == "pdf" else Action.EXPORT)
     chosen = _chosen(request, found)
     if not chosen or suffix not in _FILES:
         raise NotFound("There is no such file: choose sets first.")
     card = scorecard([found[name] for name in chosen])
     kind, content = _FILES[suffix]
+    if suffix != "pdf":
+        for one in (found[name].study for name in chosen):
+            if one is not None:
+                record(action="export", subject=f"scores.{suffix}", study=one.slug, by=user_of(request))
     return attached(content(card), kind, f"scores.{suffix}")
 
 
@@ -114,6 +124,10 @@ def _csv(card: Scorecard) -> str:
 
 
 def _pdf(card: Scorecard) -> bytes:
+    from analysis.documents.pdf import to_pdf
+    from analysis.documents.value import draw_figures
+    from humanexp.results.scorecard import scorecard_document
+
     document = scorecard_document(card, title="Models next to people")
     return to_pdf(document, draw_figures(document))
 

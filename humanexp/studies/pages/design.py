@@ -10,7 +10,7 @@ from typing import Any
 from analysis.design.plan import SessionPlan
 from analysis.labels.space import LabelSpace
 from analysis.persons.sentinels import SENTINELS, SentinelCost
-from analysis.study.design import PERSON
+from analysis.study.persons import PERSON
 from analysis.study.protocol import PROTOCOLS, sources
 from analysis.study.rules import Rule, RuleSet
 from analysis.study.study import StudyConfiguration

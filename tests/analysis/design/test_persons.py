@@ -12,7 +12,8 @@ from analysis.design.plan import StudyPlan
 from analysis.design.planner import plan_study
 from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused, InvalidInput
-from analysis.study.design import DesignConfig, PersonsDesign
+from analysis.study.design import DesignConfig
+from analysis.study.persons import PersonsDesign
 from analysis.study.study import StudyConfiguration
 from tests.analysis.design.pictures import picture_set, with_plain
 
