@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -50,6 +50,21 @@ def factor_entries(
     The share of all answers, also where people gave unequally many. The interval is that of shape bias (Korn and
     Graubard 1998 over people and pictures), whose simulations hold for any share of answers (docs/claims.md).
     """
+    return accuracy_by_value({factor: _values(trials, factor) for factor in factors}, people, classifiers, level=level)
+
+
+def accuracy_by_value(
+    factors: Mapping[str, Mapping[str, str]], people: Observations, classifiers: Observations, *, level: float
+) -> list[FactorAccuracy]:
+    """The same where the value of each original is known by factor.
+
+    Parameters
+    ----------
+    factors : mapping of factor to mapping of original to value
+    people, classifiers : Observations
+    level : float
+        Of the intervals, in (0, 1).
+    """
     groups: list[tuple[str, Literal["humans", "classifier"], Observations]] = []
     if len(people):
         groups.append((HUMANS, "humans", people))
@@ -57,8 +72,7 @@ def factor_entries(
         groups.append((name, "classifier", classifiers.select(classifiers.observer == name)))
     return [
         _entry(factor, value, name, kind, rows.select(mine), level)
-        for factor in factors
-        for known in (_values(trials, factor),)
+        for factor, known in factors.items()
         for value in sorted(set(known.values()))
         for name, kind, rows in groups
         for mine in (_of_value(rows, known, value),)
@@ -131,7 +145,7 @@ def _values(trials: pd.DataFrame, factor: str) -> dict[str, str]:
     return known
 
 
-def _of_value(rows: Observations, known: dict[str, str], value: str) -> NDArray[np.bool_]:
+def _of_value(rows: Observations, known: Mapping[str, str], value: str) -> NDArray[np.bool_]:
     return np.array([known.get(one) == value for one in rows.original.tolist()], dtype=np.bool_)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from analysis.agreement.shape_bias import share_of
 from analysis.entry import Entry
 from analysis.findings.agreement import conditions_of
-from analysis.findings.model.agreement import Favourite
+from analysis.findings.factors import accuracy_by_value
+from analysis.findings.model.agreement import FactorAccuracy, Favourite
 from analysis.findings.model.entry import HUMANS, Interval
 from analysis.findings.observations import Observations
 from analysis.labels.space import LabelSpace
@@ -38,6 +39,7 @@ class SetAnswers:
         without an entry answered elsewhere.
     reference : str
         Name of the set from which drops are measured; empty: of none.
+    factors : mapping of factor to mapping of original to value
     """
 
     name: str
@@ -46,6 +48,7 @@ class SetAnswers:
     space: LabelSpace
     rules: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
+    factors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 class Score(Entry):
@@ -85,12 +88,13 @@ class ConditionScore(Entry):
 
 
 class SetScores(Entry):
-    """Every observer on one set: chance, people together, each person, models from the best."""
+    """Every observer on one set: chance, people together, each person, models from the best; and by factor."""
 
     set: str
     labels: int
     scores: tuple[Score, ...]
     conditions: tuple[ConditionScore, ...]
+    factors: tuple[FactorAccuracy, ...] = ()
 
 
 class Drop(Entry):
@@ -147,7 +151,13 @@ def set_scores(answers: SetAnswers, *, level: float = LEVEL) -> SetScores:
         for own in (conditions_of(rows),)
         for condition in np.unique(own).tolist()
     ]
-    return SetScores(set=answers.name, labels=len(answers.space), scores=tuple(scores), conditions=tuple(conditions))
+    return SetScores(
+        set=answers.name,
+        labels=len(answers.space),
+        scores=tuple(scores),
+        conditions=tuple(conditions),
+        factors=tuple(accuracy_by_value(answers.factors, answers.people, answers.models, level=level)),
+    )
 
 
 def drops(sets: Sequence[SetAnswers], *, level: float = LEVEL) -> tuple[Drop, ...]:

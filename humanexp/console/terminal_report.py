@@ -18,7 +18,7 @@ from humanexp.recruiters import money
 from humanexp.results.charts.agreement import benchmark_table, published_tables
 from humanexp.results.charts.chart import conditions_of
 from humanexp.results.headline import headline_of, interval_text
-from humanexp.results.scorecard import Scorecard, drop_table, score_table
+from humanexp.results.scorecard import Scorecard, drop_table, factor_tables, score_table
 
 #: Wider tables than this are left to the JSON.
 WIDTH = 110
@@ -59,7 +59,7 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
 
 def print_scorecard(out: OutputWrapper, card: Scorecard) -> None:
     """Right answers of every observer on every set, drops, and likeness to people."""
-    tables = [score_table(card), *([drop_table(card)] if card.drops else [])]
+    tables = [score_table(card), *([drop_table(card)] if card.drops else []), *factor_tables(card)]
     tables += [benchmark_table(card.standings)] if card.standings else []
     console = Console(width=max(WIDTH, get_terminal_size().columns), highlight=False)
     with console.capture() as captured:

@@ -14,6 +14,7 @@ from analysis.figures.performance import condition_figure
 from analysis.figures.table import Cell, Column, Table, estimate
 from analysis.figures.value import Figure, Observer
 from analysis.findings.benchmark import benchmark_table as standings_of
+from analysis.findings.factors import MOST_VALUES
 from analysis.findings.model.agreement import AverageObserver
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import curve_predictions, read_predictions, read_trials
@@ -138,7 +139,18 @@ def _answers(one: ScoredSet, called: Mapping[str, str]) -> SetAnswers:
         space=space,
         rules=rules,
         reference=called.get(one.file.reference, "") if one.file is not None else "",
+        factors=_factors(one),
     )
+
+
+def _factors(one: ScoredSet) -> dict[str, dict[str, str]]:
+    """The value of each original, of factors that name groups of pictures rather than pictures."""
+    found: dict[str, dict[str, str]] = {}
+    for key, factors in one.stimulus_set.source_set.images.exclude(factors={}).values_list("key", "factors"):
+        for name, value in factors.items():
+            if value:
+                found.setdefault(name, {})[key] = value
+    return {name: known for name, known in sorted(found.items()) if len(set(known.values())) <= MOST_VALUES}
 
 
 def _heading(one: ScoredSet, answers: SetAnswers) -> Heading:
@@ -229,6 +241,22 @@ def drop_table(card: Scorecard) -> Table:
     return Table("drops", "Drop from the reference", columns, rows, (note,))
 
 
+def factor_tables(card: Scorecard) -> Iterator[Table]:
+    """Right answers by the values of each factor, a table a set and factor."""
+    for one in card.sets:
+        for factor in dict.fromkeys(entry.factor for entry in one.factors):
+            entries = [entry for entry in one.factors if entry.factor == factor]
+            values = list(dict.fromkeys(entry.value for entry in entries))
+            observers = list(dict.fromkeys(entry.observer for entry in entries))
+            cells = {(entry.observer, entry.value): estimate(entry.accuracy, entry.interval) for entry in entries}
+            yield Table(
+                f"{one.set}-{factor}",
+                f"Right answers by {factor}: {one.set}",
+                (Column("observer", "Observer"), *(Column(value, value, "estimate") for value in values)),
+                tuple((_label(name), *(cells.get((name, value)) for value in values)) for name in observers),
+            )
+
+
 def condition_figures(card: Scorecard) -> Iterator[tuple[SetScores, Figure]]:
     """People and models by condition, of sets with several conditions and not too many."""
     for one in card.sets:
@@ -265,6 +293,9 @@ def scorecard_document(card: Scorecard, *, title: str) -> Document:
         table = TableBlock(benchmark_table(card.standings).for_print())
         blocks: tuple[Block, ...] = (table, *(Paragraph(text, is_note=True) for text in said))
         sections.append(Section("Observers next to people", blocks))
+    by_factor = [TableBlock(table.for_print()) for table in factor_tables(card)]
+    if by_factor:
+        sections.append(Section("By factor", tuple(by_factor)))
     for heading in card.headings:
         parts: list[Block] = [Facts(heading.facts)]
         if heading.models:

@@ -169,8 +169,14 @@ def test_photographs_without_trials_are_scored_with_their_factors(network: str, 
     (folder / "pictures.sha256").write_text(digest_list(folder, "pictures"), encoding="utf-8")
     text = 'name = "photos"\nversion = "1"\n[pictures]\ntable = "table.csv"\nfactors = ["ground"]\n'
     (folder / "set.toml").write_text(text, encoding="utf-8")
-    score(network, "--on", folder, "--json", tmp_path / "all.json")
+    said = score(network, "--on", folder, "--json", tmp_path / "all.json", "--pdf", tmp_path / "all.pdf")
     assert found_in(tmp_path / "all.json")["photos-1"] == pytest.approx({"chance": 1 / 16, "grey": 2 / 3})
+    (document,) = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))["sets"]
+    # On grass are the cat, which it knows, and the bear, which it calls a dog.
+    assert {one["value"]: (one["n"], one["accuracy"]) for one in document["factors"]} == {
+        "grass": (2, 0.5), "sand": (1, 1.0),
+    }  # fmt: skip
+    assert "Right answers by ground: photos-1" in said
     images = SourceSet.objects.get(name="photos-1").images.order_by("key")
     assert [one.factors for one in images] == [{"ground": "grass"}, {"ground": "grass"}, {"ground": "sand"}]
 

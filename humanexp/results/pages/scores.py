@@ -46,7 +46,7 @@ class Choice:
 @require_GET
 def scores(request: HttpRequest) -> HttpResponse:
     """Which sets, and what everybody scores on them."""
-    from humanexp.results.scorecard import drop_table, score_table, scorecard
+    from humanexp.results.scorecard import drop_table, factor_tables, score_table, scorecard
 
     found = _sets(request.user, Action.SEE)
     chosen = _chosen(request, found)
@@ -57,7 +57,7 @@ def scores(request: HttpRequest) -> HttpResponse:
     }
     if chosen:
         card = scorecard([found[name] for name in chosen])
-        tables = [score_table(card), *([drop_table(card)] if card.drops else [])]
+        tables = [score_table(card), *([drop_table(card)] if card.drops else []), *factor_tables(card)]
         tables += [benchmark_table(card.standings)] if card.standings else []
         context |= {"card": card, "tables": [printed_table(one) for one in tables]}
         exportable = _sets(request.user, Action.EXPORT)
