@@ -33,7 +33,7 @@ class Parrot:
 
     preprocessing, is_repeatable, versions = "none", True, {"acme": "1.2"}
 
-    def __init__(self, reference, decoding):
+    def __init__(self, reference, protocol):
         self.name, self.digest = f"parrot {reference}", "b" * 64
         self.asked = 0
 

@@ -26,6 +26,7 @@ from analysis.findings.model.people import AskedAtChange, AskedCounts, AskedObse
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import Outcomes, condition_number
 from analysis.labels.space import NO_ANSWER, NONE_OF_THESE, LabelSpace
+from analysis.observers.schedule import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -317,7 +318,8 @@ def asked_entries(answers: pd.DataFrame) -> tuple[AskedObserver, ...]:
         Columns of `analysis.tables.trials.ANSWERS`, the first question about each stimulus before the others.
     """
     entries = []
-    for name, rows in answers.groupby("classifier", sort=True):
+    about = answers["purpose"].isin(CONTROLS) if "purpose" in answers else np.zeros(len(answers), dtype=np.bool_)
+    for name, rows in answers[~about].groupby("classifier", sort=True):
         first = rows.drop_duplicates("stimulus")
         place = _bins(first)
         entries.append(
@@ -353,4 +355,7 @@ def _counts(rows: pd.DataFrame) -> AskedCounts:
     answered, refused, unreadable, missed = (
         int(kinds.get(kind, 0)) for kind in ("label", "refusal", "unreadable", "miss")
     )
-    return AskedCounts(asked=len(rows), answered=answered, refused=refused, unreadable=unreadable, missed=missed)
+    rare = {name: int(kinds[kind]) for name, kind in (("outside", "outside"), ("errors", "error")) if kind in kinds}
+    return AskedCounts(
+        asked=len(rows), answered=answered, refused=refused, unreadable=unreadable, missed=missed, **rare
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from analysis.observers.scoring import LabelScores
 
 #: What became of a question. Only a label can be right: the others count as wrong answers, like a person's miss.
-AnswerKind = Literal["label", "miss", "refusal", "unreadable"]
+AnswerKind = Literal["label", "miss", "refusal", "unreadable", "outside", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,26 @@ class Answer:
 
     Attributes
     ----------
-    kind : {"label", "miss", "refusal", "unreadable"}
+    kind : {"label", "miss", "refusal", "unreadable", "outside", "error"}
         A miss is an empty text, or labels that score alike or by no number; a refusal says that there will be no
-        answer; an unreadable text names no label, or several.
+        answer; an unreadable text names no label, or several; an answer outside names one label that was not offered;
+        an error is a question that the observer's server could not answer, though it answers others.
     label : str
         The label that was named; `NO_ANSWER` unless the kind is "label".
     text : str
         The reply as it came; of a model that scores labels, the one that stands for its decision.
     tokens_in, tokens_out : int
         Of the question (picture included) and of the reply, as the observer counts them; 0 where it does not.
-    fingerprint : str
-        What the observer says of its own version; may be empty.
+    tokens_thought, tokens_picture : int or None
+        Of these, those that it thought before it wrote, and those of the picture; None where it does not say.
+    finish_reason : str
+        Why the reply ended, as the observer says; "length": at the most tokens that it may have.
+    model, fingerprint : str
+        What the observer calls itself, and all that it says of its own version; may be empty.
+    granted : mapping
+        The decoding that the observer took, of that which was asked for.
+    answered_at : str
+        When, ISO 8601, UTC; empty where an answer is computed anew whenever it is wanted.
     was_known : bool
         Whether the answer was kept from an earlier call and cost nothing now.
     scores : LabelScores or None
@@ -47,7 +56,13 @@ class Answer:
     text: str = ""
     tokens_in: int = 0
     tokens_out: int = 0
+    tokens_thought: int | None = None
+    tokens_picture: int | None = None
+    finish_reason: str = ""
+    model: str = ""
     fingerprint: str = ""
+    granted: Mapping[str, str | float | int] = field(default_factory=dict)
+    answered_at: str = ""
     was_known: bool = False
     scores: LabelScores | None = None
 

@@ -1,4 +1,4 @@
-"""Which questions are asked about a stimulus: wordings, and orders of the labels that follow from a seed."""
+"""What is asked about a stimulus: wordings, and orders of the labels that follow from a seed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ Style = Literal["words", "letters"]
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-#: Names of wordings; `{options}` are the labels in the order shown, `{how}` says in what form to answer.
+#: Names of wordings; `{options}` are the labels in the order shown, `{how}` says in what form to answer. The first one
+#: is what people read after a picture.
 WORDINGS: Mapping[str, str] = {
+    "participants": "Which of these did you see?\n{options}\n{how}",
     "describes": "Which option best describes the image?\n{options}\n{how}",
     "shown": "What is shown in this picture? It belongs to exactly one of these categories.\n{options}\n{how}",
     "guess": (
@@ -27,7 +29,7 @@ WORDINGS: Mapping[str, str] = {
         "guess if you have to.\n{options}\n{how}"
     ),
 }
-_HOW: Mapping[Style, str] = {
+HOW: Mapping[Style, str] = {
     "words": "Answer with one of these words alone.",
     "letters": "Answer with the option's letter from the given choices directly.",
 }
@@ -71,7 +73,7 @@ class ForcedChoice:
             options = ", ".join(self.words)
         else:
             options = "\n".join(f"{letter}. {word}" for letter, word in zip(LETTERS, self.words, strict=False))
-        return WORDINGS[self.wording].format(options=options, how=_HOW[self.style])
+        return WORDINGS[self.wording].format(options=options, how=HOW[self.style])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,16 @@ class AskPlan:
         How often each question is put.
     style : {"words", "letters"}
     seed : int
+    is_balanced : bool
+        Whether the right label stands at every place equally often among stimuli of similar visual change, instead of
+        by chance.
+    consistency : (int, int)
+        How many stimuli get their first question how often in all; fewer stimuli: all of them.
+    rotated : int
+        Stimuli about which the first question is asked in all cyclic orders of their labels.
+    grey, wrong, canaries : int
+        Trials whose question is put with a grey picture, and with one of another category; and first questions that are
+        put at the beginning and once more at the end.
 
     Raises
     ------
@@ -101,6 +113,12 @@ class AskPlan:
     repeats: int = 1
     style: Style = "words"
     seed: int = 0
+    is_balanced: bool = False
+    consistency: tuple[int, int] = (0, 1)
+    rotated: int = 0
+    grey: int = 0
+    wrong: int = 0
+    canaries: int = 0
 
     def __post_init__(self) -> None:
         unknown = [wording for wording in self.wordings if wording not in WORDINGS]
@@ -108,20 +126,27 @@ class AskPlan:
             raise InvalidInput(f"Wordings are {', '.join(WORDINGS)}, each at most once, not {self.wordings}.")
         if self.orders < 1 or self.repeats < 1:
             raise InvalidInput("A stimulus is asked about in at least one order, at least once.")
+        if min(*self.consistency, self.rotated, self.grey, self.wrong, self.canaries) < 0:
+            raise InvalidInput("Numbers of trials that are asked about more often are not negative.")
 
     @property
     def questions_each(self) -> int:
-        """Questions a stimulus."""
+        """Questions about every stimulus."""
         return len(self.wordings) * self.orders * self.repeats
 
-    def questions_for(self, stimulus: str, space: LabelSpace | None = None) -> Iterator[ForcedChoice]:
+    def questions_for(
+        self, stimulus: str, space: LabelSpace | None = None, *, right: tuple[str, int] | None = None
+    ) -> Iterator[ForcedChoice]:
         """The questions about one stimulus; the first answer stands for it.
 
-        Without labels they are among the product's, which are called by their ids.
+        Without labels they are among the product's, which are called by their ids. `right`: the right label, and the
+        place where it stands in the first order.
         """
         for repeat in range(self.repeats):
             for order in range(self.orders):
                 labels = shuffled_labels(stimulus, space or default_labels(), seed=self.seed, order=order)
+                if right is not None:
+                    labels = rotated(labels, labels.index(right[0]) - right[1])
                 for wording in self.wordings:
                     yield ForcedChoice(labels, wording, self.style, order, repeat, space)
 
@@ -155,6 +180,12 @@ class AskPlan:
                 f"{begun[1]!r} begins with {begun[0]!r}, so that the score of one would hold the other's. Ask with "
                 "letters, or change a word."
             )
+
+
+def rotated(labels: tuple[str, ...], steps: int) -> tuple[str, ...]:
+    """The labels in the same order, begun `steps` places further on."""
+    steps %= len(labels)
+    return (*labels[steps:], *labels[:steps])
 
 
 def shuffled_labels(stimulus: str, space: LabelSpace, *, seed: int, order: int) -> tuple[str, ...]:

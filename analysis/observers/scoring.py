@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -53,12 +53,14 @@ def read_answer(text: str, labels: Sequence[str], style: Style = "words", space:
     Returns
     -------
     Reading
-        "label" where the text names exactly one label, as often as it likes; "miss" where it is empty; "refusal" where
-        it names none and says that it will not; "unreadable" otherwise. A list of all options names no one.
+        "label" where the text names exactly one label, as often as it likes; "miss" where it is empty; "outside" where
+        it names none of these, but one other label of the space; "refusal" where it names none and says that it will
+        not; "unreadable" otherwise. A list of all options names no one.
     """
     if not text.strip():
         return Reading("miss")
-    meant = _meant(tuple(labels), space)
+    # in one order, whatever was shown: each stimulus has its own, and the pattern of words is made once
+    meant = _meant(tuple(sorted(labels)), space)
     named = {meant[_plain(found)] for found in _words(tuple(meant)).findall(text)}
     if style == "letters":
         letters = {first or second for first, second in _OPTION.findall(text)}
@@ -68,7 +70,18 @@ def read_answer(text: str, labels: Sequence[str], style: Style = "words", space:
         named |= {labels[place] for place in places}
     if len(named) == 1:
         return Reading("label", named.pop())
+    if not named and space is not None and _others(text, labels, space) == 1:
+        return Reading("outside")
     return Reading("refusal" if not named and _REFUSAL.search(text) else "unreadable")
+
+
+def _others(text: str, labels: Sequence[str], space: LabelSpace) -> int:
+    """How many labels a reply names that were not offered."""
+    rest = tuple(one for one in space.ids if one not in labels)
+    if not rest:
+        return 0
+    meant = _meant(rest, space)
+    return len({meant[_plain(found)] for found in _words(tuple(meant)).findall(text)})
 
 
 @lru_cache(maxsize=64)
@@ -87,7 +100,7 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("_", " ").split()).casefold()
 
 
-@cache
+@lru_cache(maxsize=64)
 def _words(readings: tuple[str, ...]) -> re.Pattern[str]:
     """Readings as whole words, in the singular or plural; of those that begin alike, the longest is found."""
     longest_first = sorted(readings, key=len, reverse=True)

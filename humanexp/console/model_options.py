@@ -12,9 +12,18 @@ from django.core.management.base import CommandError
 
 from analysis.classifiers.networks import PRECISIONS
 from analysis.errors import InvalidInput
+from analysis.observers.protocol import (
+    CUSTOM,
+    MOST_TOKENS,
+    MOST_TOKENS_WITH_THOUGHTS,
+    THINKING,
+    VLM_2026,
+    VLM_2026_THINKING,
+    AskProtocol,
+)
 from analysis.observers.questions import WORDINGS, AskPlan
-from humanexp.evaluations.chat import Caps
-from humanexp.evaluations.observers import Decoding
+from humanexp.evaluations.budget import Caps
+from humanexp.evaluations.observers import Machine
 from humanexp.evaluations.services.evaluations import How
 
 
@@ -60,13 +69,28 @@ def add_word_options(parser: ArgumentParser) -> None:
     words = parser.add_argument_group("models that are asked in words (openai:URL#MODEL or vlm:FOLDER)")
     words.add_argument("--allow-upload", action="store_true", help="the pictures may be sent to the model's host")
     words.add_argument(
-        "--wordings", default="describes,shown", help=f"of {', '.join(WORDINGS)}; the first decides the answer"
+        "--thinking",
+        choices=THINKING,
+        help="off: the model is asked not to think before it writes (default); on: a second observer that does; "
+        "server: as it does unasked, which is no longer the protocol",
     )
-    words.add_argument("--orders", type=int, default=2, help="orders of the labels for each stimulus (default: 2)")
-    words.add_argument("--repeats", type=int, default=1, help="of each question; needs --temperature")
-    words.add_argument("--letters", action="store_true", help="options behind letters, instead of bare words")
-    words.add_argument("--seed", type=int, default=0, help="of the orders")
-    words.add_argument("--temperature", type=float, default=0.0, help="above 0, answers are drawn (default: 0)")
+    words.add_argument(
+        "--wordings",
+        help=f"of {', '.join(WORDINGS)}; the first decides the answer (custom: describes,shown). With this or any "
+        f"option down to --most-tokens, the protocol is no longer {VLM_2026.name}, but {CUSTOM}",
+    )
+    words.add_argument("--orders", type=int, help="orders of the labels for each stimulus (custom: 2)")
+    words.add_argument("--repeats", type=int, help="of each question; needs --temperature (custom: 1)")
+    words.add_argument(
+        "--letters", action="store_true", default=None, help="options behind letters, instead of bare words"
+    )
+    words.add_argument("--seed", type=int, help="of the orders (custom: 0)")
+    words.add_argument("--temperature", type=float, help="above 0, answers are drawn (custom: 0)")
+    words.add_argument(
+        "--most-tokens",
+        type=int,
+        help=f"of a reply, thoughts included (custom: {MOST_TOKENS}, with thinking on {MOST_TOKENS_WITH_THOUGHTS})",
+    )
     words.add_argument("--most-calls", type=int, default=0, help="cap; needed where the host is another machine")
     words.add_argument("--most-cost", type=float, default=0.0, help="cap, in the currency of the prices")
     words.add_argument("--price-in", type=float, default=0.0, help="of a million tokens of questions")
@@ -89,22 +113,37 @@ def how_of(options: Mapping[str, Any]) -> How:
 def asking_of(options: Mapping[str, Any]) -> Asking:
     """How models are asked in words."""
     try:
-        plan = AskPlan(
-            wordings=tuple(word.strip() for word in options["wordings"].split(",")),
-            orders=options["orders"],
-            repeats=options["repeats"],
-            style="letters" if options["letters"] else "words",
-            seed=options["seed"],
-        )
+        protocol = _protocol(options)
     except InvalidInput as error:
         raise CommandError(str(error)) from error
     return Asking(
         {
-            "plan": plan,
+            "protocol": protocol,
             "caps": Caps(options["most_calls"], options["most_cost"], options["price_in"], options["price_out"]),
             "allow_upload": options["allow_upload"],
-            "decoding": Decoding(
-                temperature=options["temperature"], device=options["device"], precision=options["precision"]
-            ),
+            "machine": Machine(device=options["device"], precision=options["precision"]),
         }
+    )
+
+
+#: Options that make a protocol of one's own.
+_OWN = ("wordings", "orders", "repeats", "letters", "seed", "temperature", "most_tokens")
+
+
+def _protocol(options: Mapping[str, Any]) -> AskProtocol:
+    """The published protocol, or what somebody chose instead."""
+    chosen = {name: options[name] for name in _OWN if options[name] is not None}
+    thinking = options["thinking"]
+    if not chosen and thinking != "server":
+        return VLM_2026_THINKING if thinking == "on" else VLM_2026
+    if "wordings" in chosen:
+        chosen["wordings"] = tuple(word.strip() for word in chosen["wordings"].split(","))
+    if chosen.pop("letters", False):
+        chosen["style"] = "letters"
+    usual = MOST_TOKENS_WITH_THOUGHTS if thinking == "on" else MOST_TOKENS
+    return AskProtocol(
+        temperature=chosen.pop("temperature", 0.0),
+        most_tokens=chosen.pop("most_tokens", usual),
+        thinking=thinking or "server",
+        plan=AskPlan(**chosen),
     )

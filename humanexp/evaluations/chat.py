@@ -1,20 +1,16 @@
-"""Adapter ``openai:URL#MODEL``: a model behind an address that takes OpenAI's chat completions with pictures.
-
-A budget keeps what asking has cost, over restarts, and says where it must stop.
-"""
+"""Adapter ``openai:URL#MODEL``: a model behind an address that takes OpenAI's chat completions with pictures."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-import os
 import random
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,130 +19,21 @@ from urllib.parse import urlsplit
 import numpy as np
 import requests
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from requests.auth import AuthBase
 
 from analysis import __version__, opencv as cv2
 from analysis.errors import ObserverUnavailable
-from analysis.labels.space import NO_ANSWER
 from analysis.observers.port import Answer
+from analysis.observers.protocol import MOST_TOKENS, Thinking
 from analysis.observers.questions import ForcedChoice
-from analysis.observers.scoring import read_answer
 from humanexp.addresses import is_loopback
+from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import write_whole
-
-#: Tokens of a question whose price is not known yet: a picture and the options.
-USUAL_TOKENS_IN = 1500
-
-
-class CapReached(ObserverUnavailable):
-    """The next call could go over the cap."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """How far asking may go.
-
-    Attributes
-    ----------
-    most_calls : int
-        Calls over the whole evaluation, attempts that failed included; 0 for no limit.
-    most_cost : float
-        In the currency of the prices; 0 for no limit.
-    price_in, price_out : float
-        Of a million tokens of questions and of replies.
-    """
-
-    most_calls: int = 0
-    most_cost: float = 0.0
-    price_in: float = 0.0
-    price_out: float = 0.0
-
-    def cost_of(self, tokens_in: int, tokens_out: int) -> float:
-        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
-
-
-@dataclass
-class Budget:
-    """A file with a line a call: written before it is sent, so that a killed process forgets none.
-
-    A call of which nothing more is known counts with the most that it can have cost.
-    """
-
-    file: Path
-    caps: Caps
-    #: tokens that a reply can have at most
-    most_tokens_out: int
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    _open: int = 0
-    _largest_in: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
-        for line in lines:
-            self._take(line)
-
-    def _take(self, line: str) -> None:
-        try:
-            told = json.loads(line)
-        except ValueError:  # cut off by a kill
-            return
-        if told == "sent":
-            self.calls += 1
-            self._open += 1
-            return
-        self._open -= 1
-        self.tokens_in += told[0]
-        self.tokens_out += told[1]
-        self._largest_in = max(self._largest_in, told[0])
-
-    @property
-    def cost(self) -> float:
-        """Of all calls, with the most for those that are open."""
-        open_in = self._open * (self._largest_in or USUAL_TOKENS_IN)
-        return self.caps.cost_of(self.tokens_in + open_in, self.tokens_out + self._open * self.most_tokens_out)
-
-    @contextmanager
-    def call(self) -> Iterator[list[int]]:
-        """One attempt: yields a list that takes the tokens in and out, if the reply tells them. Raises CapReached."""
-        with self._lock:
-            self._check()
-            self._write("sent")
-        tokens: list[int] = []
-        try:
-            yield tokens
-        finally:
-            if len(tokens) == 2:
-                with self._lock:
-                    self._write(tokens)
-
-    def _check(self) -> None:
-        caps = self.caps
-        if caps.most_calls and self.calls >= caps.most_calls:
-            raise CapReached(
-                f"The cap of {caps.most_calls} calls is reached. Answers so far are kept: raise --most-calls and start "
-                "the evaluation again, and it goes on."
-            )
-        next_one = caps.cost_of(self._largest_in or USUAL_TOKENS_IN, self.most_tokens_out)
-        if caps.most_cost and self.cost + next_one > caps.most_cost:
-            raise CapReached(
-                f"The next call could go over the cap of {caps.most_cost:.2f}: {self.cost:.2f} is spent. Answers so "
-                "far are kept: raise --most-cost and start the evaluation again, and it goes on."
-            )
-
-    def _write(self, told: str | list[int]) -> None:
-        line = json.dumps(told)
-        with self.file.open("a", encoding="utf-8") as stream:
-            stream.write(f"{line}\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        self._take(line)
-
+from humanexp.evaluations.budget import Budget
+from humanexp.evaluations.granting import Terms, Wish
+from humanexp.evaluations.replies import OWN, Reply, read_reply
 
 SCHEME = "openai"
 #: To connect, and until an answer is there: a local model may take long.
@@ -155,12 +42,18 @@ TIMEOUT_S = (10, 300)
 _MOST_BYTES = 1_000_000
 #: Attempts at one question before the evaluation stops, to be gone on with later.
 ATTEMPTS = 8
+#: Before the second attempt; doubled before each further one.
+PAUSE_S = 1.0
 #: Longest wait between two attempts, whatever the service asks for.
 _MOST_PAUSE_S = 60.0
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _MOST_SAID = 300
-#: Of a reply: one word, or a sentence around it.
-MOST_TOKENS = 64
+#: Of a service whose account is empty: waiting does not help.
+_NO_MONEY = b"insufficient_quota"
+#: Questions in a row that may come to nothing before the service is taken to be down.
+_MOST_FAILURES = 8
+#: First answers that must not all have ended in thoughts.
+_FIRST_ANSWERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,34 +90,6 @@ def address_of(spec: str) -> Address:
     return Address(url.rstrip("/"), model.strip())
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Usage(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class _Reply(BaseModel):
-    """What is read of a reply; the whole is kept."""
-
-    model_config = ConfigDict(extra="ignore")
-    choices: list[_Choice]
-    usage: _Usage | None = None
-    model: str = ""
-    system_fingerprint: str | None = None
-
-
 class _Key(AuthBase):
     """As an object: a header alone would be replaced by what a .netrc file says about the host."""
 
@@ -235,6 +100,22 @@ class _Key(AuthBase):
         if self._key:
             request.headers["Authorization"] = f"Bearer {self._key}"
         return request
+
+
+class _QuestionFailed(ObserverUnavailable):
+    """The server gave this question no answer."""
+
+
+@dataclass
+class _Course:
+    """How asking goes."""
+
+    answers: int = 0
+    #: of them, those that ended in thoughts
+    empty: int = 0
+    #: questions in a row without an answer
+    failures: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class _Again(Exception):
@@ -260,12 +141,12 @@ class ChatObserver:
     temperature: float = 0.0
     #: of a reply
     most_tokens: int = MOST_TOKENS
-    #: before the second attempt; doubled before each further one
-    pause_s: float = 1.0
+    thinking: Thinking = "server"
+    _course: _Course = field(default_factory=_Course, compare=False, repr=False)
 
     @property
     def name(self) -> str:
-        return self.address.model
+        return f"{self.address.model}, thinking" if self.thinking == "on" else self.address.model
 
     @property
     def digest(self) -> str:
@@ -291,7 +172,12 @@ class ChatObserver:
             "model": self.address.model,
             "temperature": self.temperature,
             "max_tokens": self.most_tokens,
+            **({} if self.thinking == "server" else {"thinking": self.thinking}),
         }
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return Terms(Wish(self.temperature, self.most_tokens, self.thinking))
 
     def is_known(self, picture: NDArray[np.uint8], question: ForcedChoice) -> bool:
         return self._file(_png(picture), question).exists()
@@ -299,13 +185,38 @@ class ChatObserver:
     def answer(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Answer:
         png = _png(picture)
         file = self._file(png, question)
-        was_known = file.exists()
-        if was_known:
-            reply = json.loads(file.read_bytes())
-        else:
+        if file.exists():
+            return read_reply(json.loads(file.read_bytes()), question, was_known=True)
+        try:
             reply = self._asked(png, question)
-            write_whole(file, json.dumps(reply).encode())
-        return _read(_Reply.model_validate(reply), question, was_known=was_known)
+        except _QuestionFailed as failed:
+            self._check_failure(failed)
+            return Answer(kind="error", text=str(failed))
+        write_whole(file, json.dumps(reply).encode())
+        answer = read_reply(reply, question, was_known=False)
+        self._check_thoughts(answer)
+        return answer
+
+    def _check_failure(self, failed: _QuestionFailed) -> None:
+        """Raise unless the server answers other questions; what failed is asked again when the evaluation is."""
+        course = self._course
+        with course.lock:
+            course.failures += 1
+            if not course.answers or course.failures >= _MOST_FAILURES:
+                raise failed
+
+    def _check_thoughts(self, answer: Answer) -> None:
+        """Raise where the model never comes to say anything, before all is paid for."""
+        course = self._course
+        with course.lock:
+            course.failures = 0
+            course.answers += 1
+            course.empty += answer.finish_reason == "length" and answer.kind == "miss"
+            if course.answers == course.empty == _FIRST_ANSWERS:
+                raise ObserverUnavailable(
+                    f"{self.address.model} spent all {self.most_tokens} tokens of its first {_FIRST_ANSWERS} replies "
+                    "before it said anything, as models do that think first. Ask with --thinking on, which gives more."
+                )
 
     def _file(self, png: bytes, question: ForcedChoice) -> Path:
         """Named by all that determines the reply."""
@@ -320,32 +231,40 @@ class ChatObserver:
 
     def _asked(self, png: bytes, question: ForcedChoice) -> dict[str, Any]:
         picture = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-        body = {
-            "model": self.address.model,
-            "temperature": self.temperature,
-            "max_tokens": self.most_tokens,
-            "messages": [
-                {
-                    "role": "user",
-                    "content": [
-                        {"type": "image_url", "image_url": {"url": picture}},
-                        {"type": "text", "text": question.text},
-                    ],
-                }
-            ],
-        }
-        for attempt in range(ATTEMPTS):
+        messages = [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "image_url", "image_url": {"url": picture}},
+                    {"type": "text", "text": question.text},
+                ],
+            }
+        ]
+        attempt = 0
+        while True:
+            sent = self._terms.parameters()
             try:
-                return self._tried(body)
+                reply = self._tried({"model": self.address.model, **sent, "messages": messages})
+            except _Otherwise as refused:
+                if not self._terms.learn(sent, refused.content):
+                    raise self._refusal(400, refused.content) from refused
             except _Again as failed:
-                last = failed
-                if attempt + 1 < ATTEMPTS:
-                    pause = failed.pause_s if failed.pause_s is not None else self.pause_s * 2**attempt
-                    time.sleep(min(pause, _MOST_PAUSE_S) * random.uniform(0.5, 1.0))  # noqa: S311 - not a secret
-        raise ObserverUnavailable(
-            f"{self.address.host} gave no answer in {ATTEMPTS} attempts ({last}). Answers so far are kept: start the "
+                attempt += 1
+                if attempt == ATTEMPTS:
+                    raise self._gave_up(failed) from failed
+                # what a service asks for is not cut short; other pauses differ, so that not all come back at once
+                pause = PAUSE_S * 2 ** (attempt - 1) if failed.pause_s is None else failed.pause_s
+                spread = random.uniform(0.5, 1.0) if failed.pause_s is None else random.uniform(1.0, 1.2)  # noqa: S311 - not a secret
+                time.sleep(min(pause, _MOST_PAUSE_S) * spread)
+            else:
+                return {**reply, OWN: {"granted": self._terms.granted(sent), "at": clock.now().isoformat()}}
+
+    def _gave_up(self, failed: _Again) -> ObserverUnavailable:
+        said = (
+            f"{self.address.host} gave no answer in {ATTEMPTS} attempts ({failed}). Answers so far are kept: start the "
             "evaluation again later, and it goes on."
         )
+        return ObserverUnavailable(said) if failed.is_free else _QuestionFailed(said)
 
     def _tried(self, body: dict[str, Any]) -> dict[str, Any]:
         if self.budget is None:
@@ -356,8 +275,12 @@ class ChatObserver:
             except _Again as failed:
                 tokens.extend((0, 0) if failed.is_free else ())
                 raise
-            usage = _Reply.model_validate(reply).usage or _Usage()
-            tokens.extend((usage.prompt_tokens, usage.completion_tokens))
+            except _Otherwise:
+                tokens.extend((0, 0))
+                raise
+            # of a server that does not tell, the most that it can have cost is counted
+            usage = Reply.model_validate(reply).counted
+            tokens.extend((usage.prompt_tokens, usage.completion_tokens) if usage else ())
         return reply
 
     @cached_property
@@ -372,17 +295,18 @@ class ChatObserver:
                 f"{self.address.url}/chat/completions", json=body, timeout=TIMEOUT_S, allow_redirects=False, stream=True
             ) as response:
                 content = response.raw.read(_MOST_BYTES, decode_content=True)
-                status, wanted = response.status_code, response.headers.get("Retry-After", "")
+                status, pause_s = response.status_code, _wanted_pause(response.headers)
         except (requests.RequestException, OSError) as error:
             raise _Again(type(error).__name__) from error
+        if status == 429 and _NO_MONEY in content:
+            raise self._refusal(status, content)
         if status in _TRANSIENT:
-            pause_s = float(wanted) if wanted.isdigit() else None
             raise _Again(f"status {status}", pause_s=pause_s, is_free=status == 429)
         if status != 200:
             return self._refused(status, content)
         try:
             reply: dict[str, Any] = json.loads(content)
-            if not _Reply.model_validate(reply).choices:
+            if not Reply.model_validate(reply).choices:
                 raise _Again("a reply without an answer")
         except (ValueError, ValidationError) as error:
             raise _Again("a reply that is cut off or no chat completion") from error
@@ -392,35 +316,52 @@ class ChatObserver:
         """A service that will not show a picture to its model answers so; anything else is wrong with the call."""
         said = content.decode("utf-8", "replace")[:_MOST_SAID]
         if status == 400 and any(word in said.lower() for word in ("content_policy", "content_filter", "safety")):
-            return {"choices": [{"message": {"refusal": said}, "finish_reason": "content_filter"}]}
+            usage = {"prompt_tokens": 0, "completion_tokens": 0}
+            return {"choices": [{"message": {"refusal": said}, "finish_reason": "content_filter"}], "usage": usage}
+        if status in (400, 422):
+            raise _Otherwise(content)
+        raise self._refusal(status, content)
+
+    def _refusal(self, status: int, content: bytes) -> ObserverUnavailable:
+        said = content.decode("utf-8", "replace")[:_MOST_SAID]
         if status in (401, 403):
-            raise ObserverUnavailable(
+            return ObserverUnavailable(
                 f"{self.address.host} does not take the key (status {status}): name the variable that holds it in "
                 "OBSERVER_HOSTS, and set it where the job runner starts."
             )
-        raise ObserverUnavailable(
+        if status == 429:
+            return ObserverUnavailable(
+                f"{self.address.host} has no more money for this key: {said}. Answers so far are kept: top up, start "
+                "the evaluation again, and it goes on."
+            )
+        kind = _QuestionFailed if status in (400, 413, 422) else ObserverUnavailable
+        return kind(
             f"{self.address.host} refuses the call (status {status}): {said or 'no reason given'}. Check the address, "
             "the name of the model, and that it takes pictures."
         )
 
 
+class _Otherwise(Exception):
+    """The call is refused as it is; one with other parameters may not be."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__("refused")
+        self.content = content
+
+
+def _wanted_pause(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a service asks to wait: as a number, in milliseconds, or until a date."""
+    for name, of_a_second in (("retry-after-ms", 1000.0), ("Retry-After", 1.0)):
+        try:
+            return max(0.0, float(headers.get(name, "")) / of_a_second)
+        except ValueError:
+            continue
+    try:
+        until = parsedate_to_datetime(headers.get("Retry-After", ""))
+        return max(0.0, (until - clock.now()).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
 def _png(picture: NDArray[np.uint8]) -> bytes:
     return bytes(cv2.imencode(".png", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))[1].tobytes())
-
-
-def _read(reply: _Reply, question: ForcedChoice, *, was_known: bool) -> Answer:
-    choice = reply.choices[0]
-    text = choice.message.content or ""
-    found = read_answer(text, question.labels, question.style, question.space)
-    said = choice.message.refusal or text
-    has_refused = bool(choice.message.refusal) or choice.finish_reason == "content_filter"
-    usage = reply.usage or _Usage()
-    return Answer(
-        kind="refusal" if has_refused else found.kind,
-        label=NO_ANSWER if has_refused else found.label,
-        text=said,
-        tokens_in=usage.prompt_tokens,
-        tokens_out=usage.completion_tokens,
-        fingerprint=" ".join(part for part in (reply.model, reply.system_fingerprint) if part),
-        was_known=was_known,
-    )

@@ -6,10 +6,10 @@ from typing import Any
 from analysis.classifiers.networks import Precision
 from analysis.classifiers.shards import Asked
 from analysis.labels.mapping import Decide, Rule
-from analysis.observers.questions import AskPlan
-from humanexp.evaluations.chat import Caps
+from analysis.observers.protocol import AskProtocol
+from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
-from humanexp.evaluations.observers import Decoding
+from humanexp.evaluations.observers import Machine
 from humanexp.evaluations.services import asked_observers, evaluations, uploads
 from humanexp.evaluations.services.asked_observers import ask_about_set
 from humanexp.evaluations.services.prediction import predict_stimulus_set, rate_originals
@@ -80,17 +80,15 @@ def ask(
     *,
     evaluation_id: int,
     spec: str,
-    plan: dict[str, Any],
+    protocol: dict[str, Any],
     caps: dict[str, Any],
-    temperature: float = 0.0,
     device: str = "cpu",
     precision: Precision = "float32",
 ) -> dict[str, Any]:
     """Ask a model in words about every stimulus of the set; what an earlier attempt was told is not asked again."""
     run = EvaluationRun.objects.select_related("stimulus_set__source_set__labels").get(pk=evaluation_id)
-    questions = AskPlan(**{**plan, "wordings": tuple(plan["wordings"])})
-    decoding = Decoding(temperature=temperature, device=device, precision=precision)
-    ask_about_set(run, spec, questions, Caps(**caps), decoding, progress)
+    machine = Machine(device=device, precision=precision)
+    ask_about_set(run, spec, AskProtocol.from_json(protocol), Caps(**caps), machine, progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 

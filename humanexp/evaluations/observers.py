@@ -21,13 +21,15 @@ from analysis.classifiers.networks import Precision
 from analysis.errors import ObserverUnavailable
 from analysis.observers import vision_language
 from analysis.observers.port import Answer
+from analysis.observers.protocol import AskProtocol
 from analysis.observers.questions import ForcedChoice
 from analysis.observers.scoring import LabelScores, decide, text_of
 from analysis.observers.vision_language import VisionLanguageModel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations import chat, plugged_observers
-from humanexp.evaluations.chat import Address, Budget, Caps, ChatObserver, address_of
+from humanexp.evaluations.budget import Budget, Caps
+from humanexp.evaluations.chat import Address, ChatObserver, address_of
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.plugged_observers import PluggedObserver, plugged
 
@@ -121,17 +123,9 @@ KEPT = "evaluations/replies"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decoding:
-    """How an observer comes to its answers.
+class Machine:
+    """What a model on this machine computes with; a server has its own."""
 
-    Attributes
-    ----------
-    temperature : float
-    device, precision : str
-        Of a model on this machine; a server has its own.
-    """
-
-    temperature: float = 0.0
     device: str = "cpu"
     precision: Precision = "float32"
 
@@ -158,20 +152,28 @@ def with_whole_path(spec: str) -> str:
 
 
 def observer_of(
-    spec: str, decoding: Decoding, budget: Budget | None = None
+    spec: str, protocol: AskProtocol, machine: Machine, budget: Budget | None = None
 ) -> ChatObserver | ScoringObserver | PluggedObserver:
     """The observer behind an adapter string; nothing is sent or loaded yet."""
     if is_scored(spec):
+        if protocol.thinking == "on":
+            raise InvalidRequest(
+                "A model on this machine is scored, and writes no thoughts: leave out --thinking on, or ask it through "
+                "a server (openai:URL#MODEL)."
+            )
         try:
-            model = VisionLanguageModel(_folder(spec), decoding.device, decoding.precision)
+            model = VisionLanguageModel(_folder(spec), machine.device, machine.precision)
         except ObserverUnavailable as error:
             raise InvalidRequest(str(error)) from error
-        return ScoringObserver(model, media_path(KEPT), decoding.temperature)
+        return ScoringObserver(model, media_path(KEPT), protocol.temperature)
     if (found := plugged(spec)) is not None:
-        return plugged_observers.load(found, spec, decoding, media_path(KEPT), budget)
+        return plugged_observers.load(found, spec, protocol, media_path(KEPT), budget)
     address = address_of(spec)
     key = os.environ.get(_hosts().get(address.host, ""), "")
-    return ChatObserver(address, media_path(KEPT), budget, key, decoding.temperature)
+    return ChatObserver(
+        address, media_path(KEPT), budget, key, temperature=protocol.temperature, most_tokens=protocol.most_tokens,
+        thinking=protocol.thinking,
+    )  # fmt: skip
 
 
 def check_caps(spec: str, caps: Caps) -> None:

@@ -1,6 +1,6 @@
 """Observers in words that other packages bring: entry points of the group ``humanexp.observers``.
 
-The entry's name is the scheme, and its object a function from the reference and `Decoding` to something with `name`,
+The entry's name is the scheme, and its object a function from the reference and `AskProtocol` to something with `name`,
 `digest`, `preprocessing`, `is_repeatable`, `versions` and `answer(picture, question)`, as in
 `analysis.observers.port.Observer`. Answers are kept and calls are counted here.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,17 +22,18 @@ from analysis.errors import AnalysisError, ObserverUnavailable
 from analysis.labels.space import NO_ANSWER
 from analysis.observers import vision_language
 from analysis.observers.port import Answer, AnswerKind
+from analysis.observers.protocol import AskProtocol
 from analysis.observers.questions import ForcedChoice
 from analysis.plugins import OBSERVERS, Plugin, plugin
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.storage import write_whole
 from humanexp.evaluations import chat
-from humanexp.evaluations.chat import Budget
+from humanexp.evaluations.budget import Budget
 
 #: Schemes that are the product's own.
 SHIPPED = (*SCHEMES, chat.SCHEME, vision_language.SCHEME)
 _WANTED = ("name", "digest", "preprocessing", "is_repeatable", "versions", "answer")
-_KEPT = ("kind", "label", "text", "tokens_in", "tokens_out", "fingerprint")
+_KEPT = tuple(one.name for one in fields(Answer) if one.name not in ("was_known", "scores"))
 
 
 def plugged(spec: str) -> Plugin | None:
@@ -90,7 +91,7 @@ class PluggedObserver:
         with self.budget.call() as tokens:
             given = self._asked(picture, question)
             tokens.extend((given.tokens_in, given.tokens_out))
-        write_whole(file, json.dumps({name: getattr(given, name) for name in _KEPT}).encode())
+        write_whole(file, json.dumps(_plain(given)).encode())
         return given
 
     def _asked(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Answer:
@@ -126,10 +127,15 @@ class PluggedObserver:
         return self.kept / digest[:2] / f"{digest}.json"
 
 
-def load(found: Plugin, spec: str, decoding: Any, kept: Path, budget: Budget | None) -> PluggedObserver:
+def _plain(given: Answer) -> dict[str, Any]:
+    """What is kept of an answer."""
+    return {name: getattr(given, name) for name in _KEPT} | {"granted": dict(given.granted)}
+
+
+def load(found: Plugin, spec: str, protocol: AskProtocol, kept: Path, budget: Budget | None) -> PluggedObserver:
     """The observer behind an adapter string; runs the code of the package."""
     try:
-        made = found.load()(spec.partition(":")[2], decoding)
+        made = found.load()(spec.partition(":")[2], protocol)
     except (AnalysisError, ApplicationError) as error:
         raise InvalidRequest(str(error)) from error
     except (Exception, SystemExit) as error:  # noqa: BLE001  the code of others may raise anything

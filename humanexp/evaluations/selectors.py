@@ -93,6 +93,14 @@ def answers_for(stimulus_set: StimulusSet) -> pd.DataFrame | None:
     return pd.concat(frames, ignore_index=True) if frames else None
 
 
+def asked_how(stimulus_set: StimulusSet) -> dict[str, str]:
+    """How models were asked in words here, by their names; nothing of runs of earlier versions."""
+    from analysis.observers.methods import methods_text
+
+    told = {run.name: methods_text(run.name, run.asking) for run in completed_runs(stimulus_set) if run.asking}
+    return {name: text for name, text in told.items() if text}
+
+
 def guessing(runs: Sequence[EvaluationRun]) -> dict[int, str]:
     """What is said of runs that name clean pictures no better than by chance, by key."""
     from analysis.claims.claim import guessing_words, is_guessing

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from analysis.corruptions.registry import NO_CORRUPTION
+from analysis.observers.methods import methods_text
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.selectors import read_predictions
 
@@ -51,6 +52,8 @@ def _shares(run: EvaluationRun) -> Iterator[Shares]:
 
 
 def document(runs: Sequence[EvaluationRun], shares: Sequence[Shares]) -> dict[str, Any]:
-    """For a file: clean pictures of each network, and the counts that the shares are made of."""
+    """For a file: clean pictures of each network, the counts that the shares are made of, and how models were asked."""
     clean = {run.name: run.accuracy_clean for run in runs}
-    return {"right_on_clean_pictures": clean, "edges": EDGES, "shares": [asdict(one) for one in shares]}
+    found = {"right_on_clean_pictures": clean, "edges": EDGES, "shares": [asdict(one) for one in shares]}
+    asked = {run.name: {**run.asking, "methods": methods_text(run.name, run.asking)} for run in runs if run.asking}
+    return {**found, "asked": asked} if asked else found

@@ -191,6 +191,8 @@ def asked_flow_of(one: AskedObserver) -> list[Step]:
                 Leaving("refused", trials.refused),
                 Leaving("unreadable", trials.unreadable),
                 Leaving("empty, or labels that score alike", trials.missed),
+                Leaving("of a label that was not offered", trials.outside),
+                Leaving("errors of the server", trials.errors),
             ),
         ),
     ]

@@ -19,11 +19,12 @@ from django.core.management import CommandError, call_command
 
 from analysis.labels.files import default_labels
 from analysis.labels.space import Label, LabelSpace
+from analysis.observers.protocol import AskProtocol
 from analysis.observers.questions import AskPlan
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
-from humanexp.evaluations import selectors
-from humanexp.evaluations.chat import Budget, CapReached, Caps, ChatObserver
+from humanexp.evaluations import chat, selectors
+from humanexp.evaluations.budget import Budget, CapReached, Caps
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services import asked_observers
 from humanexp.evaluations.services.asked_observers import ask, estimated
@@ -44,7 +45,7 @@ ALL = dict.fromkeys(default_labels().ids, 2)
 def media(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
-    monkeypatch.setattr(ChatObserver, "pause_s", 0.001)
+    monkeypatch.setattr(chat, "PAUSE_S", 0.001)
 
 
 def truth_of(stimulus_set: StimulusSet) -> dict[str, tuple[str, float]]:
@@ -56,7 +57,7 @@ def truth_of(stimulus_set: StimulusSet) -> dict[str, tuple[str, float]]:
 
 
 def asked(stimulus_set: StimulusSet, model: FakeModel, **changes: object) -> tuple[EvaluationRun, Job]:
-    arguments = {"plan": AskPlan(), "caps": Caps(), "allow_upload": True, **changes}
+    arguments = {"protocol": AskProtocol(), "caps": Caps(), "allow_upload": True, **changes}
     run, job = ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#fake", **arguments)
     runner.run_waiting(kinds=[asked_observers.ASK_KIND])
     job.refresh_from_db()
@@ -137,7 +138,7 @@ class TestRefusals:
     )
     def test_addresses(self, spec: str, message: str) -> None:
         with pytest.raises(InvalidRequest, match=message):
-            ask(stimulus_set=picture_set(), spec=spec, plan=AskPlan(), caps=Caps(9), allow_upload=True)
+            ask(stimulus_set=picture_set(), spec=spec, protocol=AskProtocol(), caps=Caps(9), allow_upload=True)
         assert not EvaluationRun.objects.exists()
 
     @pytest.mark.process
@@ -147,7 +148,7 @@ class TestRefusals:
         with model.listening():
             settings.OBSERVER_HOSTS = [model.host]
             with pytest.raises(InvalidRequest, match="--allow-upload"):
-                ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#m", plan=AskPlan(), caps=Caps())
+                ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#m", protocol=AskProtocol(), caps=Caps())
         assert model.calls == 0
 
     @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ class TestRefusals:
         [
             ({"caps": Caps(most_calls=10)}, "64 calls, more than --most-calls 10"),
             ({"caps": Caps(most_cost=1.0)}, "needs prices"),
-            ({"plan": AskPlan(repeats=2)}, "copies"),
+            ({"protocol": AskProtocol(plan=AskPlan(repeats=2))}, "copies"),
         ],
     )
     def test_what_would_go_wrong_is_said_before_anything_is_sent(
@@ -169,14 +170,14 @@ class TestRefusals:
         with pytest.raises(InvalidRequest, match=message):
             ask(
                 stimulus_set=stimulus_set, spec="openai:http://127.0.0.1:9/v1#m",
-                **{"plan": AskPlan(), "caps": Caps(), "allow_upload": True, **changes},
+                **{"protocol": AskProtocol(), "caps": Caps(), "allow_upload": True, **changes},
             )  # fmt: skip
 
     def test_another_machine_is_asked_within_a_cap_alone(self, settings) -> None:  # noqa: ANN001
         settings.OBSERVER_HOSTS = ["example.com"]
         with pytest.raises(InvalidRequest, match="another machine"):
             ask(
-                stimulus_set=picture_set(), spec="openai:https://example.com/v1#m", plan=AskPlan(), caps=Caps(),
+                stimulus_set=picture_set(), spec="openai:https://example.com/v1#m", protocol=AskProtocol(), caps=Caps(),
                 allow_upload=True,
             )  # fmt: skip
 
@@ -236,11 +237,11 @@ class TestCaps:
         with model.listening():
             settings.OBSERVER_HOSTS = [model.host]
             spec = f"openai:{model.url}#fake"
-            assert estimated(stimulus_set, spec, AskPlan()).calls == 192
+            assert estimated(stimulus_set, spec, AskProtocol()).calls == 192
             first, _job = asked(stimulus_set, model)
             before = answers_of(first).to_csv()
-            assert estimated(stimulus_set, spec, AskPlan()).calls == 0
-            assert estimated(stimulus_set, spec, AskPlan(orders=3)).calls == 96
+            assert estimated(stimulus_set, spec, AskProtocol()).calls == 0
+            assert estimated(stimulus_set, spec, AskProtocol(plan=AskPlan(orders=3))).calls == 96
             second, job = asked(stimulus_set, model, caps=Caps(most_calls=1))
             assert job.state == "done"
         assert model.calls == 192 and answers_of(second).to_csv() == before
@@ -277,7 +278,7 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     with model.listening():
         arguments = program(
             media, "manage.py", "evaluate", "--stimuli", "asked", "--classifier", f"openai:{model.url}#fake",
-            "--name", "fake", "--allow-upload", compute="serial",
+            "--name", "fake", "--allow-upload", "--orders", "2", compute="serial",
         )  # fmt: skip
         arguments["env"] = {**arguments["env"], "OBSERVER_HOSTS": model.host}
         arguments |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -326,7 +327,7 @@ class TestLabels:
         model = Synonyms(truth_of(stimulus_set), lambda change: 1.0)
         with model.listening():
             settings.OBSERVER_HOSTS = [model.host]
-            run, job = asked(stimulus_set, model, plan=AskPlan(orders=2, wordings=("describes",)))
+            run, job = asked(stimulus_set, model, protocol=AskProtocol(plan=AskPlan(orders=2, wordings=("describes",))))
         assert job.state == "done", job.error
         assert {text.splitlines()[1] for text in Synonyms.questions} <= {"Cat, Dog", "Dog, Cat"}
         table = answers_of(run).set_index("stimulus")
@@ -348,7 +349,7 @@ class TestLabels:
         stimulus_set = picture_set(originals={"label-00": 1}, count=1, space=many)
         asking = {"stimulus_set": stimulus_set, "spec": "openai:http://localhost/v1#m", "caps": Caps()}
         with pytest.raises(InvalidRequest, match="many has 31 labels; a question offers at most 30 behind bare words"):
-            ask(**asking, plan=AskPlan(), allow_upload=True)
+            ask(**asking, protocol=AskProtocol(), allow_upload=True)
         with pytest.raises(InvalidRequest, match="at most 26 behind letters"):
-            ask(**asking, plan=AskPlan(style="letters"), allow_upload=True)
+            ask(**asking, protocol=AskProtocol(plan=AskPlan(style="letters")), allow_upload=True)
         assert not EvaluationRun.objects.exists()

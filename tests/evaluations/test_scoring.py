@@ -21,16 +21,17 @@ from scipy.stats import chi2_contingency
 
 from analysis.errors import ObserverUnavailable
 from analysis.labels.files import default_labels
+from analysis.observers.position import place_preference
+from analysis.observers.protocol import AskProtocol
 from analysis.observers.questions import AskPlan, ForcedChoice
-from analysis.observers.summary import place_preference
 from analysis.observers.vision_language import VisionLanguageModel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors
-from humanexp.evaluations.chat import Caps
+from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.observers import Decoding
+from humanexp.evaluations.observers import Machine
 from humanexp.evaluations.services import asked_observers
 from humanexp.evaluations.services.asked_observers import ask, estimated
 from humanexp.evaluations.specs import shown
@@ -173,7 +174,7 @@ def media(settings, tmp_path: Path) -> Path:  # noqa: ANN001
 
 
 def asked(stimulus_set: StimulusSet, folder: Path, **changes: object) -> tuple[EvaluationRun, Job]:
-    arguments = {"plan": AskPlan(), "caps": Caps(), **changes}
+    arguments = {"protocol": AskProtocol(), "caps": Caps(), **changes}
     run, job = ask(stimulus_set=stimulus_set, spec=f"vlm:{folder}", **arguments)
     runner.run_waiting(kinds=[asked_observers.ASK_KIND])
     job.refresh_from_db()
@@ -224,10 +225,10 @@ class TestAsked:
         stimulus_set = picture_set(originals=ALL, count=16)
         plan = AskPlan(wordings=("describes",), orders=1, repeats=4)
         with pytest.raises(InvalidRequest, match="copies"):
-            asked(stimulus_set, tiny, plan=plan)
-        decoding = Decoding(temperature=1.0)
-        assert estimated(stimulus_set, f"vlm:{tiny}", plan, decoding).calls == 48 * 4
-        run, job = asked(stimulus_set, tiny, plan=plan, decoding=decoding)
+            asked(stimulus_set, tiny, protocol=AskProtocol(plan=plan))
+        protocol = AskProtocol(plan=plan, temperature=1.0)
+        assert estimated(stimulus_set, f"vlm:{tiny}", protocol).calls == 48 * 4
+        run, job = asked(stimulus_set, tiny, protocol=protocol)
         assert job.state == "done", job.error
         table = answers_of(run)
         assert len(list(media_path("evaluations/replies").rglob("*.json"))) == 48, "one score for four repeats"
@@ -236,7 +237,7 @@ class TestAsked:
         expected = np.mean([1 - ((one / one.sum()) ** 2).sum() for one in shares])
         assert 0.3 < expected < 0.95
         assert run.asking["summary"]["changed_with_repeat"] == pytest.approx(expected, abs=0.12)
-        again, _job = asked(stimulus_set, tiny, plan=plan, decoding=decoding)
+        again, _job = asked(stimulus_set, tiny, protocol=protocol)
         assert answers_of(again).to_csv() == table.to_csv()
 
     @pytest.mark.verify
@@ -247,18 +248,18 @@ class TestAsked:
         assert {"transformers", "torch", "tokenizers", "precision"} <= set(run.versions)
         assert run.asking["summary"]["fingerprints"] == [VisionLanguageModel(tiny).digest[:16]]
         before, digest = answers_of(run).to_csv(), run.classifier_digest
-        assert estimated(stimulus_set, f"vlm:{tiny}", AskPlan()).calls == 0
-        assert estimated(stimulus_set, f"vlm:{copy}", AskPlan()).calls == 0, "the same model in another folder"
+        assert estimated(stimulus_set, f"vlm:{tiny}", AskProtocol()).calls == 0
+        assert estimated(stimulus_set, f"vlm:{copy}", AskProtocol()).calls == 0, "the same model in another folder"
         half = sorted(media_path("evaluations/replies").rglob("*.json"))[::2]
         for file in half:
             file.unlink()
-        assert estimated(stimulus_set, f"vlm:{tiny}", AskPlan()).calls == len(half) == 32
+        assert estimated(stimulus_set, f"vlm:{tiny}", AskProtocol()).calls == len(half) == 32
         again, _job = asked(stimulus_set, tiny)
         assert answers_of(again).to_csv() == before and again.classifier_digest == digest
         weights = load_file(copy / "model.safetensors")
         name = next(name for name in weights if "q_proj" in name)
         save_file({**weights, name: weights[name] + 0.1}, copy / "model.safetensors", metadata={"format": "pt"})
-        assert estimated(stimulus_set, f"vlm:{copy}", AskPlan()).calls == 64
+        assert estimated(stimulus_set, f"vlm:{copy}", AskProtocol()).calls == 64
 
     @pytest.mark.verify
     def test_what_it_is_called(self, tiny: Path) -> None:
@@ -268,7 +269,7 @@ class TestAsked:
 
     @pytest.mark.parametrize(
         ("changes", "message"),
-        [({"caps": Caps(most_calls=10)}, "costs nothing"), ({"decoding": Decoding(device="cuda:9")}, "CUDA")],
+        [({"caps": Caps(most_calls=10)}, "costs nothing"), ({"machine": Machine(device="cuda:9")}, "CUDA")],
     )
     def test_refused_before_anything_is_stored(self, tiny: Path, changes: dict, message: str) -> None:
         with pytest.raises(InvalidRequest, match=message):
@@ -281,9 +282,10 @@ class TestAsked:
         picture_set()
         out, err = StringIO(), StringIO()
         call_command("evaluate", stimuli="pets", classifier=f"vlm:{tiny}", stdout=out, stderr=err)
-        assert "16 stimuli, 64 questions, 0 answered already" in err.getvalue()
-        assert "64 questions: 64 label\n" in out.getvalue() and "begins with one of the labels" in out.getvalue()
+        assert "16 stimuli, 400 questions, 0 answered already: 400 calls.\n" in err.getvalue()
+        assert "368 questions: 368 label\n" in out.getvalue() and "begins with one of the labels" in out.getvalue()
         client.force_login(User.objects.create_user("lab", is_staff=True))
         page = client.get(reverse("evaluations:run", args=[EvaluationRun.objects.get().pk])).content.decode()
         assert "vlm:tiny-llava" in page and str(tiny) not in page
+        assert "by the protocol vlm-2026" in page and "makes it another observer" in page
         assert "finds likeliest" in page and "Replies that begin with a label" in page and "calls" not in page

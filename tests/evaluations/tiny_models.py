@@ -43,7 +43,9 @@ def _tokenizer(*special: str) -> transformers.PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator([*WORDINGS.values(), *(f" {one}" for one in default_labels().ids[:6])], trainer)
+    # of these texts alone: the tokens decide what random weights answer, whatever other wordings there come to be
+    texts = [WORDINGS[name] for name in ("describes", "shown", "guess")]
+    tokenizer.train_from_iterator([*texts, *(f" {one}" for one in default_labels().ids[:6])], trainer)
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<bos>", eos_token="<eos>"
     )

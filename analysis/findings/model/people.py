@@ -227,14 +227,16 @@ class AskedCounts(Entry):
     Attributes
     ----------
     asked : int
-        All of them: `answered` + `refused` + `unreadable` + `missed`. An evaluation is complete only when every
-        question has an answer, so none is lost to an error.
+        All of them, controls left out: `answered` + `refused` + `unreadable` + `missed` + `outside` + `errors`.
     answered : int
         With a label, right or wrong.
     refused, unreadable : int
         Replies that say that there will be no answer; that name no label, or several.
     missed : int
         Empty replies, and labels that score alike. Like the refused and unreadable ones, they count as wrong.
+    outside, errors : int
+        Replies that name a label that was not offered; questions that the server could not answer, though it answers
+        others. They count as wrong, too.
     """
 
     asked: int
@@ -242,6 +244,8 @@ class AskedCounts(Entry):
     refused: int
     unreadable: int
     missed: int
+    outside: int = 0
+    errors: int = 0
 
 
 class AskedAtChange(Entry):

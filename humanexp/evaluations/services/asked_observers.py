@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -15,21 +17,23 @@ import numpy as np
 from django.db import transaction
 from numpy.typing import NDArray
 
-from analysis.classifiers.shards import Joined, ShownStimulus, read_picture
-from analysis.errors import InvalidInput
+from analysis.classifiers.shards import Joined, read_picture
+from analysis.errors import InvalidInput, ObserverUnavailable
 from analysis.labels.space import LabelSpace
 from analysis.observers.port import Answer, Observer
-from analysis.observers.questions import AskPlan, ForcedChoice
+from analysis.observers.protocol import AskProtocol
+from analysis.observers.questions import ForcedChoice
+from analysis.observers.schedule import Planned, Purpose, Schedule
 from humanexp.core import file_store
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User, record
 from humanexp.core.storage import media_path, relative_to_media
-from humanexp.evaluations.chat import MOST_TOKENS, USUAL_TOKENS_IN, Budget, Caps
+from humanexp.evaluations.budget import USUAL_TOKENS_IN, Budget, Caps
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.observers import (
     KEPT,
-    Decoding,
+    Machine,
     check_caps,
     check_may_be_asked,
     is_scored,
@@ -43,13 +47,17 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors.sets import bring_stimuli, stimuli_of_curves
+from humanexp.stimuli.selectors.sets import bring_stimuli
 
 ASK_KIND = "evaluations.ask"
 #: Stimuli whose pictures are in memory at once.
 _BATCH = 64
+#: Value of every pixel of a grey picture.
+_GREY = 128
 #: Questions under way at once.
 _AT_ONCE = 8
+#: Questions that may stay without an answer, as a number and as a share of all, before nothing is made of the others.
+_MOST_ERRORS = (5, 0.02)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,17 +68,31 @@ class Estimate:
     questions: int
     #: answered in an earlier attempt, or for another set with the same pictures
     known: int
+    #: of a reply; 0 where the model writes none
+    most_tokens: int
+    purposes: dict[Purpose, int]
 
     @property
     def calls(self) -> int:
         return self.questions - self.known
 
+    @property
+    def tokens_in(self) -> int:
+        return self.calls * USUAL_TOKENS_IN
+
+    @property
+    def tokens_out(self) -> int:
+        """At most."""
+        return self.calls * self.most_tokens
+
     def sentence(self, caps: Caps) -> str:
         """For whoever starts it."""
         told = f"{self.stimuli} stimuli, {self.questions} questions, {self.known} answered already: {self.calls} calls"
+        if self.most_tokens:
+            told += f". About {self.tokens_in:,} tokens of questions, and at most {self.tokens_out:,} of replies"
         if caps.price_in or caps.price_out:
-            cost = caps.cost_of(self.calls * USUAL_TOKENS_IN, self.calls * MOST_TOKENS)
-            told += f", about {cost:.2f} at {USUAL_TOKENS_IN} tokens a question"
+            cost = caps.cost_of(self.tokens_in, self.tokens_out)
+            told += f": about {cost:.2f} at {USUAL_TOKENS_IN} tokens a question"
         return f"{told}."
 
 
@@ -78,11 +100,11 @@ def ask(
     *,
     stimulus_set: StimulusSet,
     spec: str,
-    plan: AskPlan,
+    protocol: AskProtocol,
     caps: Caps,
     name: str = "",
     allow_upload: bool = False,
-    decoding: Decoding | None = None,
+    machine: Machine | None = None,
     owner: User | None = None,
     tell: Callable[[str], object] = lambda sentence: None,
 ) -> tuple[EvaluationRun, Job]:
@@ -91,9 +113,9 @@ def ask(
     Refused before anything is sent: another host than those of OBSERVER_HOSTS, pictures that nobody allowed to leave,
     repeats without noise, and more calls than the cap allows.
     """
-    decoding = decoding or Decoding()
+    machine, plan = machine or Machine(), protocol.plan
     spec = with_whole_path(spec)
-    observer = observer_of(spec, decoding)
+    observer = observer_of(spec, protocol, machine)
     check_may_be_asked(spec, allow_upload=allow_upload)
     if stimulus_set.completed_at is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} is not complete yet: let its job finish first.")
@@ -101,23 +123,25 @@ def ask(
         plan.check_labels(stimulus_set.source_set.space, is_scored=is_scored(spec))
     except InvalidInput as error:
         raise InvalidRequest(str(error)) from error
-    if plan.repeats > 1 and decoding.temperature <= 0:
+    if max(plan.repeats, plan.consistency[1]) > 1 and protocol.temperature <= 0:
         raise InvalidRequest("Repeats of a question at temperature 0 are copies: give --temperature, or --repeats 1.")
     check_caps(spec, caps)
-    estimate = estimated(stimulus_set, spec, plan, decoding)
+    estimate = estimated(stimulus_set, spec, protocol, machine)
     tell(estimate.sentence(caps))
     if caps.most_calls and estimate.calls > caps.most_calls:
+        each = f" with {plan.questions_each} questions each" if protocol.is_custom else ""
         raise InvalidRequest(
-            f"{estimate.stimuli} stimuli with {plan.questions_each} questions each are {estimate.calls} calls, more "
-            f"than --most-calls {caps.most_calls}: raise it, or ask in fewer wordings and orders."
+            f"{estimate.stimuli} stimuli{each} are {estimate.calls} calls, more than --most-calls {caps.most_calls}: "
+            "raise it, or ask in fewer wordings and orders."
         )
-    return _submitted(stimulus_set, spec, name or observer.name[:80], plan, caps, decoding, owner)
+    return _submitted(stimulus_set, spec, name or observer.name[:80], protocol, caps, machine, owner)
 
 
 @transaction.atomic
 def _submitted(
-    stimulus_set: StimulusSet, spec: str, name: str, plan: AskPlan, caps: Caps, decoding: Decoding, owner: User | None
-) -> tuple[EvaluationRun, Job]:
+    stimulus_set: StimulusSet, spec: str, name: str, protocol: AskProtocol, caps: Caps, machine: Machine,
+    owner: User | None,
+) -> tuple[EvaluationRun, Job]:  # fmt: skip
     before = check_may_predict(stimulus_set=stimulus_set, name=name, by=None)
     run = before or EvaluationRun.objects.create(
         stimulus_set=stimulus_set, name=name, spec=spec, lab_id=stimulus_set.lab_id, created_by=owner
@@ -125,9 +149,9 @@ def _submitted(
     asked: dict[str, Any] = {
         "evaluation_id": run.pk,
         "spec": spec,
-        "plan": {**asdict(plan), "wordings": list(plan.wordings)},
+        "protocol": protocol.to_json(),
         "caps": asdict(caps),
-        **asdict(decoding),
+        **asdict(machine),
     }
     under_way = latest_for(run.job_subject, ASK_KIND)
     if under_way is not None and not under_way.is_finished and under_way.parameters == asked:
@@ -137,19 +161,36 @@ def _submitted(
     return run, jobs.submit(ASK_KIND, subject=run.job_subject, **asked)
 
 
-def estimated(stimulus_set: StimulusSet, spec: str, plan: AskPlan, decoding: Decoding | None = None) -> Estimate:
+def estimated(stimulus_set: StimulusSet, spec: str, protocol: AskProtocol, machine: Machine | None = None) -> Estimate:
     """Count questions, and those whose answers are kept; nothing is sent."""
-    observer = observer_of(spec, decoding or Decoding())
-    total = stimuli_of_curves(stimulus_set).count()
+    observer = observer_of(spec, protocol, machine or Machine())
+    schedule = _schedule(stimulus_set, protocol)
     known = 0
     bring_stimuli(stimulus_set)
     file_store.bring(KEPT)
     if media_path(KEPT).is_dir():
-        for shown in shown_stimuli(stimulus_set):
-            picture = read_picture(shown.file, shown.sha256, shown.stimulus)
-            questions = plan.questions_for(shown.stimulus, _worded(stimulus_set))
-            known += sum(observer.is_known(picture, question) for question in questions)
-    return Estimate(stimuli=total, questions=total * plan.questions_each, known=known)
+        for batch in batches_of(_BATCH, schedule.everything()):
+            known += sum(observer.is_known(picture, one.question) for one, picture in _with_pictures(batch))
+    return Estimate(
+        stimuli=len(schedule.stimuli), questions=schedule.total, known=known,
+        most_tokens=0 if is_scored(spec) else protocol.most_tokens,
+        purposes=schedule.counts,
+    )  # fmt: skip
+
+
+def _schedule(stimulus_set: StimulusSet, protocol: AskProtocol) -> Schedule:
+    space = stimulus_set.source_set.space
+    return Schedule(protocol.plan, list(shown_stimuli(stimulus_set)), _worded(stimulus_set), len(space))
+
+
+def _with_pictures(batch: Sequence[Planned]) -> Iterator[tuple[Planned, NDArray[np.uint8]]]:
+    """Questions with what is shown, each picture read once for all questions about it that follow each other."""
+    last, picture = None, np.empty(0, dtype=np.uint8)
+    for one in batch:
+        of = one.shown or one.trial
+        if of != last:
+            last, picture = of, read_picture(of.file, of.sha256, of.stimulus)
+        yield one, picture if one.shown is not None else np.full_like(picture, _GREY)
 
 
 def _worded(stimulus_set: StimulusSet) -> LabelSpace | None:
@@ -159,23 +200,24 @@ def _worded(stimulus_set: StimulusSet) -> LabelSpace | None:
 
 
 def ask_about_set(
-    run: EvaluationRun, spec: str, plan: AskPlan, caps: Caps, decoding: Decoding, progress: Progress
+    run: EvaluationRun, spec: str, protocol: AskProtocol, caps: Caps, machine: Machine, progress: Progress
 ) -> None:
     """Ask all questions and complete the run. What an earlier attempt was told is not asked again."""
     check_may_be_asked(spec, allow_upload=True)
     folder = media_path(run.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    budget = Budget(folder / "calls.jsonl", caps, MOST_TOKENS)
-    observer = observer_of(spec, decoding, budget)
+    budget = Budget(folder / "calls.jsonl", caps, protocol.most_tokens)
+    observer = observer_of(spec, protocol, machine, budget)
     space = _worded(run.stimulus_set)
     among = f" {space.identity} {space.presentation}" if space else ""
-    digest = hashlib.sha256(f"{observer.digest} {plan!r}{among}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{observer.digest} {protocol.digest}{among}".encode()).hexdigest()
     answers, predictions = (folder / f"{kind}-{digest[:16]}.parquet" for kind in ("answers", "predictions"))
-    total = stimuli_of_curves(run.stimulus_set).count()
     bring_stimuli(run.stimulus_set)
+    schedule = _schedule(run.stimulus_set, protocol)
+    total = len(schedule.stimuli)
     file_store.bring(KEPT, run.folder)
     try:
-        joined = _written(run, observer, plan, answers, predictions, progress, total)
+        joined = _written(run, observer, schedule, answers, predictions, progress)
     finally:  # whoever goes on is not to pay once more for what was answered
         file_store.publish(KEPT, run.folder)
     complete(
@@ -184,15 +226,17 @@ def ask_about_set(
         predictions_file=predictions,
         answers_file=relative_to_media(answers),
         spec=spec,
-        device=decoding.device if is_scored(spec) else "",
+        device=machine.device if is_scored(spec) else "",
         rule="",
         own_labels=False,
         classifier_digest=digest,
         preprocessing=observer.preprocessing,
         versions=dict(observer.versions),
         asking={
-            **asdict(plan),
-            "temperature": decoding.temperature,
+            **asdict(protocol.plan),
+            "temperature": protocol.temperature,
+            "thinking": protocol.thinking,
+            "protocol": protocol.to_json(),
             "is_repeatable": observer.is_repeatable,
             "is_scored": is_scored(spec),
             "calls": budget.calls,
@@ -204,9 +248,8 @@ def ask_about_set(
 
 
 def _written(
-    run: EvaluationRun, observer: Observer, plan: AskPlan, answers: Path, predictions: Path, progress: Progress,
-    total: int,
-) -> Joined:  # fmt: skip
+    run: EvaluationRun, observer: Observer, schedule: Schedule, answers: Path, predictions: Path, progress: Progress
+) -> Joined:
     """Write both tables batch by batch, whole or not at all."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -216,15 +259,17 @@ def _written(
 
     tables = {answers: ANSWERS, predictions: PREDICTIONS}
     unfinished = {path: path.with_name(f".{path.name}.{time.monotonic_ns()}") for path in tables}
-    count = n_clean = n_clean_right = 0
-    n_labels = len(run.stimulus_set.source_set.space)
+    total, count, n_clean, n_clean_right, errors = len(schedule.stimuli), 0, 0, 0, 0
+    n_labels = schedule.n_labels
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
         writers: dict[Path, Any] = {}
-        for batch in batches_of(_BATCH, shown_stimuli(run.stimulus_set)):
+        for batch in batches_of(_BATCH, schedule.early()):
+            deque(_rows(run, batch, observer, pool), maxlen=0)
+        for batch in _batches(schedule):
             progress(min(count, total - 1), total, f"{run.name}: stimuli asked about")
-            rows = list(_rows(run, batch, observer, plan, pool))
-            standing = [_prediction(row, n_labels) for row in rows if row["is_first"]]
+            rows = list(_rows(run, batch, observer, pool))
+            standing = [_prediction(row, n_labels) for row in rows if row["purpose"] == "trial"]
             for path, schema in tables.items():
                 frame = schema.frame(rows if path == answers else standing)
                 table = pa.Table.from_pandas(frame, preserve_index=False)
@@ -234,6 +279,12 @@ def _written(
             count += len(standing)
             n_clean += sum(row["corruption"] == "none" for row in standing)
             n_clean_right += sum(row["corruption"] == "none" and row["correct"] for row in standing)
+            errors += sum(row["kind"] == "error" for row in rows)
+            if errors > max(_MOST_ERRORS[0], _MOST_ERRORS[1] * schedule.total):
+                raise ObserverUnavailable(
+                    f"{errors} of the first questions got no answer. Answers so far are kept: start the evaluation "
+                    "again later, and it asks only what is missing."
+                )
     for path, written in unfinished.items():
         written.replace(path)
     with predictions.open("rb") as file:
@@ -241,43 +292,60 @@ def _written(
     return Joined(count, n_clean, n_clean_right, n_labels, 0.0, sha256)
 
 
+def _batches(schedule: Schedule) -> Iterator[list[Planned]]:
+    """All questions about some stimuli at a time; those of the end come when all others are answered."""
+    for stimuli in batches_of(_BATCH, schedule.stimuli):
+        yield [one for trial in stimuli for one in schedule.about(trial)]
+    yield from (list(batch) for batch in batches_of(_BATCH, schedule.late()))
+
+
 def _rows(
-    run: EvaluationRun, batch: Sequence[ShownStimulus], observer: Observer, plan: AskPlan, pool: ThreadPoolExecutor
+    run: EvaluationRun, batch: Sequence[Planned], observer: Observer, pool: ThreadPoolExecutor
 ) -> Iterator[dict[str, Any]]:
-    """A row a question, those of a stimulus together and its first question first."""
-    asked: list[tuple[ShownStimulus, NDArray[np.uint8], ForcedChoice]] = []
-    space = _worded(run.stimulus_set)
-    for shown in batch:
-        picture = read_picture(shown.file, shown.sha256, shown.stimulus)
-        asked.extend((shown, picture, question) for question in plan.questions_for(shown.stimulus, space))
-    found = pool.map(lambda one: observer.answer(one[1], one[2]), asked)
-    last = ""
-    for (shown, _picture, question), answer in zip(asked, found, strict=True):
-        yield _row(run.name, shown, question, answer) | {"is_first": shown.stimulus != last}
-        last = shown.stimulus
+    """A row a question, in the order given."""
+    asked = list(_with_pictures(batch))
+    found = pool.map(lambda one: observer.answer(one[1], one[0].question), asked)
+    for (planned, _picture), answer in zip(asked, found, strict=True):
+        yield _row(run.name, planned, answer)
 
 
-def _row(name: str, shown: ShownStimulus, question: ForcedChoice, answer: Answer) -> dict[str, Any]:
+def _row(name: str, planned: Planned, answer: Answer) -> dict[str, Any]:
+    trial, question = planned.trial, planned.question
     return {
         "classifier": name,
-        "stimulus": shown.stimulus,
-        "original": shown.original,
-        "category": shown.category,
-        "corruption": shown.corruption,
-        "visual_change": shown.visual_change,
+        "stimulus": trial.stimulus,
+        "original": trial.original,
+        "category": trial.category,
+        "corruption": trial.corruption,
+        "visual_change": trial.visual_change,
         "wording": question.wording,
         "order": question.order,
         "repeat": question.repeat,
         "shown": " ".join(question.labels),
         "kind": answer.kind,
         "response": answer.label,
-        "correct": shown.is_right(answer.label),
+        "correct": trial.is_right(answer.label),
         "text": answer.text,
         "tokens_in": answer.tokens_in,
         "tokens_out": answer.tokens_out,
+        "tokens_thought": answer.tokens_thought,
+        "tokens_picture": answer.tokens_picture,
+        "finish_reason": answer.finish_reason or None,
+        "server_model": answer.model or None,
         "fingerprint": answer.fingerprint,
+        "granted": json.dumps(answer.granted, sort_keys=True) if answer.granted else None,
+        "answered_at": answer.answered_at or None,
+        "purpose": planned.purpose,
+        "pictured": _pictured(planned),
         **_scores(question, answer),
     }
+
+
+def _pictured(planned: Planned) -> str | None:
+    """What was shown, where it is not the trial's own picture."""
+    if planned.shown is None:
+        return "grey"
+    return planned.shown.stimulus if planned.shown != planned.trial else None
 
 
 def _scores(question: ForcedChoice, answer: Answer) -> dict[str, Any]:

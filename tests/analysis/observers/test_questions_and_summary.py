@@ -9,8 +9,9 @@ import pytest
 
 from analysis.errors import InvalidInput
 from analysis.labels.files import default_labels
+from analysis.observers.position import place_preference
 from analysis.observers.questions import WORDINGS, AskPlan
-from analysis.observers.summary import place_preference, summarise
+from analysis.observers.summary import summarise
 from analysis.tables.trials import ANSWERS
 from tests.labels import of_the_sixteen
 

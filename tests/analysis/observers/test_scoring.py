@@ -10,9 +10,9 @@ import pytest
 from analysis.errors import InvalidInput
 from analysis.labels.files import default_labels
 from analysis.labels.space import NO_ANSWER
+from analysis.observers.position import place_preference
 from analysis.observers.questions import AskPlan, ForcedChoice
 from analysis.observers.scoring import LabelScores, decide, read_answer, replies, text_of
-from analysis.observers.summary import place_preference
 from tests.labels import of_the_sixteen
 
 LABELS = ("cat", "dog", "oven")

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.observers.controls import Version, said_of_versions
+from analysis.observers.methods import methods_text, said_of_decoding, said_of_place
 from humanexp.console.model_options import add_network_options, add_word_options, asking_of, how_of
 from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.evaluations import selectors
@@ -86,13 +88,14 @@ class Command(OwnedCommand):
             target.write_text(json.dumps(document(runs, found), indent=1) + "\n", encoding="utf-8")
 
     def _ask(self, options: dict[str, Any]) -> None:
+        asking = asking_of(options)
         run, job = ask(
             stimulus_set=_stimulus_set(options),
             spec=options["classifier"],
             name=options["name"],
             owner=options["owner"],
             tell=self.stderr.write,
-            **asking_of(options).arguments,
+            **asking.arguments,
         )
         runner.finish(job, what="The evaluation", tell=self.stderr.write)
         run.refresh_from_db()
@@ -104,12 +107,19 @@ class Command(OwnedCommand):
         self.stdout.write(f"{found['asked']} questions: {kinds}{calls}")
         if found["mass"] is not None:
             self.stdout.write(f"Probability that a reply begins with one of the labels: {found['mass']:.3f} on average")
-        if found["preference"] is not None:
+        if found["position"] is not None:
+            self.stdout.write(said_of_place(found["position"]))
+        elif found["preference"] is not None:
             low, high = found["preference_interval"]
             self.stdout.write(
                 f"Answers that follow a place in the list instead of the picture: {found['preference']:.3f} "
                 f"(95 % interval {low:.3f} to {high:.3f})"
             )
+        changed = said_of_versions([Version(**one) for one in found["versions"]])
+        for sentence in (*said_of_decoding(asking.arguments["protocol"], found), changed):
+            if sentence:
+                self.stdout.write(sentence)
+        self.stdout.write(methods_text(run.name, run.asking))
 
 
 def _right(run: EvaluationRun) -> str:
