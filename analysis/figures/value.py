@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -280,6 +281,12 @@ class Figure:
                 case Estimates():
                     seen |= dict.fromkeys(trace.observers)
         return tuple(sorted(seen, key=lambda observer: observer.role != "human"))
+
+    def shows(self, name: str) -> bool:
+        """Whether an observer of this name has a series, a row or column of names, or the figure to itself."""
+        has_series = any(observer.name == name for observer in self.observers)
+        has_row = name in (*self.x.categories, *self.y.categories)
+        return has_series or has_row or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.title) is not None
 
     def with_band(self, meaning: str) -> Figure:
         """The same figure showing the bands of this meaning and no others."""

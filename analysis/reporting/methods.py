@@ -48,6 +48,7 @@ def methods_paragraphs(
     *,
     plan_answers: int | None = None,
     seen_whole: Collection[str] = (),
+    asked_how: Mapping[str, str] | None = None,
     scripted: bool = False,
 ) -> list[Paragraph]:
     """Describe what was shown, to whom, and how the numbers were computed.
@@ -63,6 +64,8 @@ def methods_paragraphs(
         Answers that were stored when the plan was frozen.
     seen_whole : collection of str
         Classifiers that are known to have got whole pictures.
+    asked_how : mapping of str to str, optional
+        How models were asked in words, by their names: `analysis.observers.methods.methods_text`.
     scripted : bool
         Whether programs answered in place of people: it is the first thing that is said of the participants.
 
@@ -88,7 +91,7 @@ def methods_paragraphs(
         ),
         ("Participants", _participants(findings, rules, scripted=scripted)),
         ("Recruiters", recruiter_sentences(findings)),
-        ("Models", _models(findings, seen_whole)),
+        ("Models", _models(findings, seen_whole, asked_how or {})),
         ("Curves", curve_sentences(findings)),
         ("Comparisons", comparison_sentences(findings)),
         ("Similarity of corruptions", similarity_sentences(findings)),
@@ -242,7 +245,7 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
         )
 
 
-def _models(findings: Findings, seen_whole: Collection[str]) -> Iterable[str]:
+def _models(findings: Findings, seen_whole: Collection[str], asked_how: Mapping[str, str]) -> Iterable[str]:
     networks = [one.name for one in findings.observers if one.kind == "classifier"]
     if not networks:
         return
@@ -257,6 +260,8 @@ def _models(findings: Findings, seen_whole: Collection[str]) -> Iterable[str]:
             f"{trials.answered:,} with a label, refused {trials.refused:,}, and gave {trials.unreadable:,} unreadable "
             f"and {trials.missed:,} empty answers, which count as wrong."
         )
+        if asked_how.get(one.observer):
+            yield asked_how[one.observer]
     spaces = {curve.label_space for curve in findings.curves if curve.population != HUMANS}
     if spaces - {findings.labels.n if findings.labels else 16}:
         yield f"Label spaces: {listed(f'{space}-way' for space in sorted(spaces))}; only equal ones are compared."

@@ -31,7 +31,7 @@ from analysis.findings.model.people import AskedObserver
 from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.evaluations.selectors import seen_whole
+from humanexp.evaluations.selectors import asked_how, seen_whole
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
@@ -359,6 +359,7 @@ def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[methods.Para
         frozen_plan(plan),
         plan_answers=None if plan is None else plan.answers_before,
         seen_whole=seen_whole(study.stimulus_set) if study.stimulus_set is not None else (),
+        asked_how=asked_how(study.stimulus_set) if study.stimulus_set is not None else {},
         scripted=study.population == Population.SCRIPTED,
     )
 

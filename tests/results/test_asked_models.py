@@ -18,6 +18,7 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.evaluations import delete
 from humanexp.results import selectors
+from humanexp.results.charts.registry import FAMILIES, chart_of, choices_of
 from humanexp.results.report import document_of, report_facts
 from humanexp.results.selectors import asked_flow_of
 from humanexp.studies.models import Study
@@ -72,6 +73,16 @@ def test_trials_add_up_in_findings_page_report_and_export(study: Study, tmp_path
     assert shown.rows[-2] == ("fake", "all trials", *(one.trials.to_json()[name] for name in NAMES))
     models = dict(report_facts(latest).methods)["Models"]
     assert "fake was asked in words about 4 stimuli" in models
+    assert "with questions of the experimenter's own choice (custom" in models
+    figures = [
+        chart.figure
+        for family in FAMILIES
+        for choice in choices_of(selectors.findings(latest), family)
+        if (chart := chart_of(selectors.findings(latest), choice.key)).figure is not None
+    ]
+    said = {figure.shows("fake"): "fake: no limit of viewing time." in figure.notes for figure in figures}
+    assert said == {True: True, False: False}, "every figure that shows the model says so, and no other"
+    assert all(("fake: no limit of viewing time." in one.notes) == one.shows("fake") for one in figures)
 
     run("export", "edges", "--to", tmp_path / "out")
     again = analyse_export(tmp_path / "out", n_bootstrap=0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.figures.table import Table
 from analysis.figures.value import Figure, Observer
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
+from analysis.observers.protocol import VIEWING
 from humanexp.core.errors import existing
 
 
@@ -53,6 +54,12 @@ class Family:
     name: str
     choices: Callable[[Findings], list[ChartChoice]]
     build: Callable[[Findings, str], Chart]
+
+
+def with_viewing(figure: Figure, findings: Findings) -> Figure:
+    """The figure, which says of models that were asked in words how long they could look."""
+    shown = [one.observer for one in findings.asked if figure.shows(one.observer)]
+    return replace(figure, notes=(*figure.notes, *(f"{name}: {VIEWING}." for name in shown)))
 
 
 def only_chart(

@@ -26,6 +26,7 @@ from humanexp.results.charts.chart import (
     is_over_conditions,
     observers_of,
     population_label,
+    with_viewing,
 )
 
 _CURVES = (
@@ -97,7 +98,7 @@ def sheet_of(findings: Findings, measure: str) -> list[tuple[str, Figure]]:
     """Label and figure of every corruption, in their order."""
     existing(measure if measure in sheet_names(findings) else None, f"This study has no sheet called {measure!r}.")
     names = [name for name in figure_names(findings) if name.measure == measure]
-    return [(name.label, figure_of(findings, name)) for name in names]
+    return [(name.label, with_viewing(figure_of(findings, name), findings)) for name in names]
 
 
 def _build(findings: Findings, key: str) -> Chart:

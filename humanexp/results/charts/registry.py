@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 from humanexp.results.charts import agreement, answers, beyond_curves, curves, indices, people, similarity, subsets
-from humanexp.results.charts.chart import Chart, ChartChoice, Family
+from humanexp.results.charts.chart import Chart, ChartChoice, Family, with_viewing
 
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -47,4 +49,5 @@ def family_of(findings: Findings, key: str) -> Family:
 
 
 def chart_of(findings: Findings, key: str) -> Chart:
-    return family_of(findings, key).build(findings, key)
+    made = family_of(findings, key).build(findings, key)
+    return made if made.figure is None else replace(made, figure=with_viewing(made.figure, findings))
