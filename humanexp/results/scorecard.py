@@ -191,7 +191,9 @@ _USES = {"any": "for any purpose", "test-only": "for tests alone", "no-redistrib
 
 def _how(run: EvaluationRun, answers: SetAnswers) -> str:
     """What a model saw, and how its outputs became answers."""
-    return "; ".join(part for part in (run.preprocessing, answers.rules.get(run.name, "")) if part)
+    protocol = run.asking.get("protocol", {}).get("name", "")
+    rule = f"asked in words by the protocol {protocol}" if protocol else answers.rules.get(run.name, "")
+    return "; ".join(part for part in (run.preprocessing, rule) if part)
 
 
 def score_table(card: Scorecard) -> Table:

@@ -124,12 +124,12 @@ def asked(*more: str, model: str = "parrot:polly") -> EvaluationRun:
 class TestObservers:
     def test_it_is_asked_answers_are_kept_and_calls_are_counted(self) -> None:
         picture_set("pets")
-        run = asked("--allow-upload", "--most-calls", "100")
+        run = asked("--allow-upload", "--orders", "2", "--most-calls", "100")
         assert (run.name, run.count, run.asking["calls"]) == ("parrot polly", 16, 64)
         assert run.versions["plug-in"] == "acme-net 1.2 (parrot:)" and run.versions["acme"] == "1.2"
         # Whoever always takes the first option follows a place in the list.
         assert run.asking["summary"]["preference"] > 0.9
-        again = asked("--allow-upload", "--name", "parrot polly")
+        again = asked("--allow-upload", "--orders", "2", "--name", "parrot polly")
         assert again.asking["calls"] == 64
 
     def test_pictures_need_leave_and_calls_have_a_cap(self) -> None:
@@ -137,7 +137,7 @@ class TestObservers:
         with pytest.raises(CommandError, match="runs code of acme-net 1.2, which may send the pictures"):
             asked()
         with pytest.raises(CommandError, match="64 calls, more than --most-calls 5"):
-            asked("--allow-upload", "--most-calls", "5")
+            asked("--allow-upload", "--orders", "2", "--most-calls", "5")
 
     @pytest.mark.parametrize(
         ("model", "message"),
