@@ -20,7 +20,7 @@ from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import curve_predictions, read_predictions, read_trials
 from analysis.sets.scores import CHANCE, Drop, SetAnswers, SetScores, drops, set_scores
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.selectors import completed_runs, decisions_on, predictions_for
+from humanexp.evaluations.selectors import HowDecided, completed_runs, decisions_on, predictions_for
 from humanexp.results.charts.agreement import benchmark_table
 from humanexp.results.charts.chart import population_label, readable
 from humanexp.results.published_sets import ScoredSet
@@ -124,6 +124,7 @@ def _answers(one: ScoredSet, called: Mapping[str, str]) -> SetAnswers:
     from analysis.tables.trials import TRIALS
 
     space = one.study.space if one.study is not None else one.stimulus_set.source_set.space
+    decided = decisions_on(one.stimulus_set)
     if one.study is not None:
         trials, predictions = trials_of(one.study), predictions_of(one.study)
     else:
@@ -131,7 +132,7 @@ def _answers(one: ScoredSet, called: Mapping[str, str]) -> SetAnswers:
     if one.study is not None and one.study.origin == Origin.IMPORTED:
         for frame in (trials, predictions):
             frame["visual_change"] = frame["visual_change"].where(frame["condition"].isna())
-    rules = {name: f"{how.rule}, {_DECIDED[how.decide]}" for name, how in decisions_on(one.stimulus_set).items()}
+    rules = {run.name: _rule(run, decided) for run in completed_runs(one.stimulus_set)}
     return SetAnswers(
         name=one.name,
         people=read_trials(trials),
@@ -191,9 +192,16 @@ _USES = {"any": "for any purpose", "test-only": "for tests alone", "no-redistrib
 
 def _how(run: EvaluationRun, answers: SetAnswers) -> str:
     """What a model saw, and how its outputs became answers."""
-    protocol = run.asking.get("protocol", {}).get("name", "")
-    rule = f"asked in words by the protocol {protocol}" if protocol else answers.rules.get(run.name, "")
-    return "; ".join(part for part in (run.preprocessing, rule) if part)
+    return "; ".join(part for part in (run.preprocessing, answers.rules.get(run.name, "")) if part)
+
+
+def _rule(run: EvaluationRun, decided: Mapping[str, HowDecided]) -> str:
+    """How outputs became answers: models are compared over sets under one rule alone, or one protocol of questions."""
+    protocol = run.asking.get("protocol")
+    if protocol:
+        return f"asked in words by the protocol {protocol['name']} ({protocol['digest'][:8]})"
+    how = decided[run.name]
+    return f"{how.rule}, {_DECIDED[how.decide]}"
 
 
 def score_table(card: Scorecard) -> Table:
