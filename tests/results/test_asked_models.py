@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from django.core.management import CommandError
 from django.test import Client
 from django.urls import reverse
 
@@ -112,3 +114,29 @@ def test_without_such_models_nothing_is_said(study: Study, client: Client) -> No
     client.force_login(User.objects.create_user("lab", is_staff=True))
     body = client.get(reverse("results:room", args=["edges", "people"])).content.decode()
     assert "asked in words" not in body
+
+
+@pytest.mark.process
+def test_score_asks_a_model_in_words_and_names_its_protocol(
+    settings: Any, tmp_path: Path, trials: list[Path], pictures: Path
+) -> None:
+    """By the frozen protocol, with the upload allowed; a second score asks nothing again."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT.mkdir(exist_ok=True)
+    run("import_trials", *trials, "--study", "edges", "--pictures", pictures)
+    stimuli = Study.objects.get(slug="edges").stimulus_set
+    assert stimuli is not None
+    model = FakeModel(truth_of(stimuli), lambda change: 1.0)
+    out = tmp_path / "all.json"
+    with model.listening():
+        settings.OBSERVER_HOSTS = [model.host]
+        spec = f"openai:{model.url}#fake"
+        with pytest.raises(CommandError, match="say --allow-upload if they may"):
+            run("score", spec, "--on", "edges")
+        said = run("score", spec, "--on", "edges", "--allow-upload", "--json", out)
+        asked_first = EvaluationRun.objects.get().asking["calls"]
+        run("score", spec, "--on", "edges", "--allow-upload")
+        assert EvaluationRun.objects.get().asking["calls"] == asked_first > 4
+    (document,) = json.loads(out.read_text(encoding="utf-8"))["sets"]
+    assert {one["observer"]: one["accuracy"] for one in document["scores"]}["fake"] == 1.0
+    assert "asked in words by the protocol vlm-2026" in document["models"]["fake"] and "fake" in said
