@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.observers.controls import Version, said_of_versions
+from analysis.observers.position import SURE
 from analysis.observers.protocol import VIEWING, AskProtocol
 from analysis.wording import counted, joined, quoted, with_interval
 
-#: Of what is said to be there rather than by chance.
-_SURE = 0.01
 #: Of a digest, as a sentence bears it; the page and the run have it whole.
 _DIGITS = 16
 #: What controls show in place of the trial's picture.
@@ -55,9 +54,9 @@ def warnings_of(asking: Mapping[str, Any]) -> list[str]:
         said += said_of_decoding(AskProtocol.from_json(asking["protocol"]), found)
     for name, picture in _REPLACED.items():
         one = found[name]
-        if one and one["p_value"] < _SURE:
+        if one and one["p_value"] < SURE:
             said.append(f"With {picture}, {said_of_control(one)}")
-    if found["canaries"] and (found["canaries"]["p_value"] or 1.0) < _SURE:
+    if found["canaries"] and (found["canaries"]["p_value"] or 1.0) < SURE:
         said.append(said_of_canaries(found["canaries"]))
     errors = found["kinds"].get("error", 0)
     if errors:
@@ -164,7 +163,7 @@ def _placed(found: Mapping[str, Any]) -> Iterable[str]:
     yield (
         f"{counted(one['pictures'], 'picture')} were shown with all cyclic orders of their labels. {said_of_place(one)}"
     )
-    if one["p_value"] < _SURE and found["from_picture"] is not None:
+    if one["p_value"] < SURE and found["from_picture"] is not None:
         yield (
             f"A place is right as often as any other, so that of the labels that follow the picture "
             f"{found['from_picture']:.3f} are right."
@@ -173,7 +172,7 @@ def _placed(found: Mapping[str, Any]) -> Iterable[str]:
 
 def said_of_place(one: Mapping[str, Any]) -> str:
     """A sentence about a preference for a place, or about none."""
-    if one["p_value"] >= _SURE:
+    if one["p_value"] >= SURE:
         return f"The place in the list made no difference that chance would not (p = {one['p_value']:.3f})."
     return (
         f"A share {with_interval(one['share'], one['interval'])} of its labels follows place {one['place']} in the "
@@ -193,7 +192,7 @@ def _controlled(found: Mapping[str, Any]) -> Iterable[str]:
 def said_of_control(one: Mapping[str, Any]) -> str:
     """A sentence about a control."""
     said = f"{one['of_trial']} of {counted(one['labels'], 'label')} named what the trial's own picture shows"
-    if one["p_value"] < _SURE:
+    if one["p_value"] < SURE:
         return (
             f"{said}, more than by chance ({one['chance']:.3f}; p = {one['p_value']:.2g}): its answers come from "
             "something other than the picture."
@@ -210,7 +209,7 @@ def said_of_canaries(one: Mapping[str, Any]) -> str:
     if one["p_value"] is None:
         return f"{said}."
     compared = f"these among themselves in {one['agreement_before']:.3f} (p = {one['p_value']:.3f})"
-    if one["p_value"] < _SURE:
+    if one["p_value"] < SURE:
         return f"{said}, {compared}: the model changed meanwhile."
     return f"{said}, {compared}."
 

@@ -14,6 +14,8 @@ from analysis.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Below it, what is found in an observer's answers is said to be there, rather than by chance.
+SURE = 0.01
 _RESAMPLES = 1000
 
 
@@ -143,6 +145,11 @@ class PlacePreference:
     share: float
     interval: tuple[float, float]
     p_value: float
+
+    @property
+    def followed(self) -> float:
+        """Share of the labels that are taken to follow a place: none where chance alone would do as much."""
+        return max(0.0, self.share) if self.p_value < SURE else 0.0
 
 
 def rotated_preference(answers: pd.DataFrame, seed: int) -> PlacePreference | None:

@@ -58,7 +58,7 @@ class AtChange:
         Shares.
     from_picture : float or None
         Share right of the labels that follow the picture instead of a place in the list,
-        `accuracy_from_picture`; None where nothing was named.
+        `accuracy_from_picture`; None where nothing was named, or no picture was shown in all cyclic orders.
     """
 
     low: float
@@ -181,12 +181,12 @@ def summarise(answers: pd.DataFrame, *, seed: int = 0) -> AnswerSummary:
     before = repeated[repeated["purpose"] != "canary"]
     position = rotated_preference(_rotated(asked), seed)
     preference, interval = preference_of(every, seed)
-    followed = (position.share if position is not None else preference) or 0.0
+    followed = None if position is None else position.followed
     labels = trials[trials["kind"] == "label"]
     return AnswerSummary(
         asked=len(asked),
         kinds={str(kind): int(count) for kind, count in asked["kind"].value_counts().items()},
-        by_change=_by_change(every, max(0.0, followed)),
+        by_change=_by_change(every, followed),
         by_wording={
             str(name): float(mean) for name, mean in every.groupby("wording", sort=False)["correct"].mean().items()
         },
@@ -201,7 +201,7 @@ def summarise(answers: pd.DataFrame, *, seed: int = 0) -> AnswerSummary:
         mass=None if answers["mass"].isna().all() else float(answers["mass"].mean()),
         rates={kind: rate(_is(trials, kind), trials["original"]) for kind in WITHOUT_LABEL},
         right=rate(trials["correct"].to_numpy(dtype=np.float64), trials["original"]),
-        from_picture=_from_picture(labels, max(0.0, followed)),
+        from_picture=_from_picture(labels, followed),
         position=position,
         consistency=self_consistency(before, seed),
         grey=control(answers[answers["purpose"] == "grey"]),
@@ -252,14 +252,14 @@ def _told(tokens: pd.Series[int]) -> int | None:
     return None if tokens.isna().all() else int(tokens.sum())
 
 
-def _from_picture(labels: pd.DataFrame, preference: float) -> float | None:
-    if labels.empty:
+def _from_picture(labels: pd.DataFrame, preference: float | None) -> float | None:
+    if labels.empty or preference is None:
         return None
     options = len(str(labels["shown"].iloc[0]).split())
     return accuracy_from_picture(float(labels["correct"].mean()), preference=preference, options=options)
 
 
-def _by_change(answers: pd.DataFrame, preference: float) -> list[AtChange]:
+def _by_change(answers: pd.DataFrame, preference: float | None) -> list[AtChange]:
     change = answers["visual_change"].fillna(0.0).to_numpy(dtype=np.float64)
     bins = np.clip((change * _BINS).astype(np.int64), 0, _BINS - 1)
     bins[(answers["corruption"] == "none").to_numpy(dtype=np.bool_)] = -1

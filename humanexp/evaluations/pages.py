@@ -19,7 +19,7 @@ from analysis.classifiers import onnx_network
 from analysis.classifiers.onnx_network import is_installed
 from analysis.classifiers.published import PAPER_MODELS
 from analysis.errors import AnalysisError
-from analysis.observers.methods import methods_text, warnings_of
+from analysis.observers.methods import methods_text, said_of_place, warnings_of
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.middleware import takes_uploads
 from humanexp.core.selectors import user_of
@@ -71,11 +71,12 @@ def packaged() -> list[tuple[str, bool]]:
 
 
 def run_context(run: EvaluationRun) -> dict[str, Any]:
-    job = latest_for(run.job_subject)
+    job, position = latest_for(run.job_subject), run.asking.get("summary", {}).get("position")
     return {
         "run": run,
         "guessing": selectors.guessing([run]).get(run.pk),
         "asked_how": methods_text(run.name, run.asking),
+        "place": said_of_place(position) if position else "",
         "warnings": warnings_of(run.asking),
         **partial_context(job),
     }

@@ -138,3 +138,16 @@ def test_numbers_of_the_summary_leave_controls_out() -> None:
         "trial": 320, "wording": 640, "consistency": 800, "rotation": 1500, "grey": 50, "wrong": 50, "canary": 50,
     }  # fmt: skip
     assert found["rates"]["refusal"]["of"] == 320 == found["right"]["of"]
+
+
+@of_the_sixteen
+def test_what_follows_the_picture_is_given_where_a_place_matters_or_surely_does_not() -> None:
+    found = answered()["summary"]
+    labels = [one for one in found["by_change"] if one["asked"]]
+    assert found["position"]["p_value"] >= 0.01
+    assert all(one["from_picture"] == pytest.approx(one["accuracy"]) for one in labels), "nothing is left out"
+    first = answered(first=0.3)["summary"]
+    a, b = first["right"]["share"], first["position"]["share"]
+    assert first["from_picture"] == pytest.approx((a - b / 16) / (1 - b))
+    unmeasured = summarise(table([row("a", "dog"), row("b", "cat")]))
+    assert unmeasured.from_picture is None and unmeasured.by_change[0].from_picture is None
