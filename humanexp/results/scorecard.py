@@ -159,7 +159,7 @@ def _heading(one: ScoredSet, answers: SetAnswers) -> Heading:
     trials = file.trials if file is not None else None
     people = len(set(answers.people.observer.tolist()))
     exposure = trials.exposure_ms if trials is not None else None
-    if one.study is not None and one.study.origin == Origin.COLLECTED:
+    if one.study is not None and one.study.configuration:
         exposure = configuration_of(one.study).protocol.stimulus_ms
     facts = {
         "Version": file.version if file is not None else "",

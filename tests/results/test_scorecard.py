@@ -20,11 +20,14 @@ from analysis.sets.set_file import digest_list
 from humanexp.core.errors import InvalidRequest
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.retraining import check_may_train
+from humanexp.results.tables import predictions_of, trials_of
+from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies.models import Study
 from tests.labels import of_the_sixteen
+from tests.results.collected import make_predictions
 from tests.results.edges import HEADER, SHOWN, media, network, pictures, run, trial, trials, write_picture
 
 __all__ = ["media", "network", "pictures", "trials"]
@@ -259,6 +262,24 @@ def test_labels_of_the_set_come_with_it(published: Write, network: str) -> None:
     score(network, "--on", folder)
     assert Study.objects.get().space.ids == tuple(sorted(SHOWN)) != default_labels().ids
     assert SourceSet.objects.get().labels is not None
+
+
+def test_a_study_of_ones_own_counts_accepted_answers_in_curves(study: Study, tmp_path: Path) -> None:
+    """Again from the tables: sentinels and excluded sessions stay out, for people and for models."""
+    make_predictions(study)
+    judge_study(study)
+    run("score", "--on", study.slug, "--json", tmp_path / "all.json", "--csv", tmp_path / "all.csv")
+    found = found_in(tmp_path / "all.json")[study.slug]
+    counted = trials_of(study)
+    counted = counted[counted["accepted"] & counted["role"].isin(["main", "clean", "consistency_first"])]
+    assert found["humans"] == pytest.approx(counted["correct"].mean())
+    sentinels = set(trials_of(study).query("role == 'gold' or role == 'negative'")["original"])
+    of_model = predictions_of(study)
+    of_model = of_model[~of_model["original"].isin(sentinels - set(counted["original"]))]
+    (model,) = set(of_model["classifier"])
+    assert found[model] == pytest.approx(of_model["correct"].mean())
+    (document,) = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))["sets"]
+    assert document["about"]["People"].split(",")[0].isdecimal()
 
 
 @pytest.mark.verify
