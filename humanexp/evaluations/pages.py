@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
@@ -29,6 +30,7 @@ from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.evaluations.services import evaluations, uploads
 from humanexp.evaluations.services.evaluations import evaluate
 from humanexp.evaluations.services.retraining import expected_warnings
+from humanexp.evaluations.shares import EDGES, shares_of
 from humanexp.evaluations.specs import shelf_specs, shown
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for, newest_by_subject, partial_context
@@ -78,6 +80,8 @@ def run_context(run: EvaluationRun) -> dict[str, Any]:
         "asked_how": methods_text(run.name, run.asking),
         "place": said_of_place(position) if position else "",
         "warnings": warnings_of(run.asking),
+        "shares": shares_of([run]) if run.predictions_file else [],
+        "stretches": [f"{low:g} to {high:g}" for low, high in pairwise(EDGES)],
         **partial_context(job),
     }
 

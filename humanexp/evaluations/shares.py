@@ -27,10 +27,21 @@ class Shares:
     n_right: tuple[int, ...]
 
     @property
+    def cells(self) -> tuple[tuple[float | None, int], ...]:
+        """Share right in each stretch, None where there is no stimulus, with the number of stimuli."""
+        pairs = zip(self.n_right, self.n, strict=True)
+        return tuple((right / n if n else None, n) for right, n in pairs)
+
+    @property
+    def overall(self) -> float:
+        """Share right over all stretches."""
+        return sum(self.n_right) / sum(self.n)
+
+    @property
     def words(self) -> str:
         """Share right in each stretch, – where there is no stimulus, and over all."""
-        each = (f"{right / n:.2f}" if n else "   –" for right, n in zip(self.n_right, self.n, strict=True))
-        return f"{' '.join(each)}  all {sum(self.n_right) / sum(self.n):.3f}"
+        each = ("   –" if share is None else f"{share:.2f}" for share, _ in self.cells)
+        return f"{' '.join(each)}  all {self.overall:.3f}"
 
 
 def shares_of(runs: Sequence[EvaluationRun]) -> list[Shares]:

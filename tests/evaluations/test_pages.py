@@ -16,6 +16,7 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.evaluations.services import evaluations, uploads
 from humanexp.evaluations.services.evaluations import evaluate
+from humanexp.evaluations.shares import shares_of
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
@@ -81,6 +82,10 @@ def test_a_table_is_shown_then_taken_whole(lab: Client, stimulus_set: StimulusSe
     page = lab.get(taken.url).content.decode()
     assert "predictions recorded elsewhere" in page
     assert "0.500 right on clean pictures" in page
+    # The share of each function, over all stretches of visual change.
+    assert "Right over visual change" in page
+    for one in shares_of([run]):
+        assert f'<th scope="row">{one.corruption}</th>' in page and f"{one.overall:.3f}" in page
     assert "complete" in lab.get(reverse(LIST)).content.decode()
     again = lab.post(address, {"stimulus_set": stimulus_set.pk, "name": "mine", "waiting": waiting.name})
     assert again.status_code == 404
