@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from io import StringIO
 from pathlib import Path
 
+import cv2
 import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.classifiers.readout import Readout
 from humanexp.core.errors import InvalidRequest
+from humanexp.core.storage import media_path
 from humanexp.evaluations.services.evaluations import evaluate, select_gold
 from humanexp.evaluations.specs import SHELF, check_safe, check_spec, check_trainable, default_name, shelf_specs
 from humanexp.jobs import runner
@@ -86,6 +89,25 @@ def test_it_is_not_tested_on_what_it_has_learned_from(bars: Path) -> None:
     runner.run_waiting()
     job.refresh_from_db()
     assert "has learned from 24 of these pictures" in job.error
+
+
+def test_pictures_without_a_stored_digest_of_pixels_are_looked_at(bars: Path) -> None:
+    """As those of published experiments, whose files are written anew."""
+    fitted(bars)
+    stimuli = picture_set("shown", {"lying": 2, "upright": 2}, space=SPACE)
+    learned = SourceImage.objects.filter(source_set__name="bars").first()
+    assert learned is not None
+    content = cv2.imencode(".png", cv2.imread(str(media_path(learned.file))), [cv2.IMWRITE_PNG_COMPRESSION, 1])[1]
+    image = SourceImage.objects.get(source_set=stimuli.source_set, key="lying-1")
+    media_path(image.file).write_bytes(content.tobytes())
+    digest = hashlib.sha256(content.tobytes()).hexdigest()
+    assert digest != learned.sha256
+    SourceImage.objects.filter(pk=image.pk).update(pixel_sha256="", sha256=digest)
+    with pytest.raises(CommandError, match="has learned from 1 of these pictures"):
+        call_command(
+            "evaluate", "--stimuli", "shown", "--classifier", f"readout:{bars / 'bars.npz'}", stdout=StringIO(),
+            stderr=StringIO(),
+        )  # fmt: skip
 
 
 def test_a_folder_is_read_as_an_import_reads_it(bars: Path) -> None:

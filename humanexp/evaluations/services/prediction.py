@@ -26,7 +26,7 @@ from analysis.classifiers.port import Classifier, RecordedPredictions, rehearse,
 from analysis.classifiers.shards import Asked, Joined, PredictionShard, ShownStimulus, hold, join_shards, versions
 from analysis.compute import available_cores, executor, run_in_order_of_completion, setting_for
 from analysis.errors import ClassifierUnavailable, PictureRefused
-from analysis.generation.originals import prepare_original
+from analysis.generation.originals import inspect_originals, prepare_original
 from analysis.labels.mapping import mapping_of
 from analysis.labels.space import LabelSpace
 from analysis.native_size import USUAL_PX, Enlargement
@@ -86,7 +86,7 @@ def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress
     title = ", ".join(run.name for run, _ in wanted)
     total = stimuli_of_curves(stimulus_set).count()
     for one in passes:
-        check_not_learned(one.classifier, stimuli_of_curves(stimulus_set), "source_image__")
+        _check_unseen(one.classifier, stimulus_set)
         rehearse(one.classifier, stimulus_set.size_px, one.asked.how)
         _check_complete(stimulus_set, one.classifier, one.asked)
         one.folder.mkdir(parents=True, exist_ok=True)
@@ -104,22 +104,33 @@ def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress
     progress(total, total, f"{title}: pictures classified")
 
 
-def check_not_learned(classifier: Classifier | RecordedPredictions, rows: QuerySet[Any], prefix: str = "") -> None:
-    """Refuse to test a classifier on pictures that it is known to have learned from.
+def _check_unseen(classifier: Classifier | RecordedPredictions, stimulus_set: StimulusSet) -> None:
+    """The same as `check_not_learned` of the originals of a set's stimuli."""
+    if getattr(classifier, "learned", None):
+        bring_originals(stimulus_set.source_set)
+        shown = stimuli_of_curves(stimulus_set).values("source_image")
+        check_not_learned(classifier, SourceImage.objects.filter(pk__in=shown))
 
-    `rows` are originals, or what has one under `prefix`.
-    """
+
+def check_not_learned(classifier: Classifier | RecordedPredictions, images: QuerySet[SourceImage]) -> None:
+    """Refuse to test a classifier on originals that it is known to have learned from; their files must be here."""
     learned: frozenset[str] = getattr(classifier, "learned", frozenset())
     if not learned:
         return
-    columns = (f"{prefix}key", f"{prefix}pixel_sha256", f"{prefix}sha256")
-    shown = rows.order_by().values_list(*columns).distinct()
-    shared = sorted(key for key, *digests in shown if learned.intersection(digests))
+    shown = list(images.order_by("key"))
+    shared = [image.key for image, content in zip(shown, contents_of(shown), strict=True) if content in learned]
     if shared:
         raise InvalidRequest(
             f"{classifier.name} has learned from {len(shared)} of these pictures, by their content (the first is "
             f"{shared[0]}): what it says of them shows nothing. Fit it on other pictures, or test it on others."
         )
+
+
+def contents_of(images: Sequence[SourceImage]) -> list[str]:
+    """Digests of the originals' pixels; looked for in their files where none is stored, as of published pictures."""
+    unknown = [str(media_path(image.file)) for image in images if not image.pixel_sha256]
+    found = iter(inspect_originals(unknown))
+    return [image.pixel_sha256 or next(found).pixel_sha256 or image.sha256 for image in images]
 
 
 def _prepared(run: EvaluationRun, asked: Asked) -> _Pass:

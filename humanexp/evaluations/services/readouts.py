@@ -24,6 +24,7 @@ from humanexp.core import file_store
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.programs import check_readout_out, write_readout
+from humanexp.evaluations.services.prediction import contents_of
 from humanexp.evaluations.services.retraining import check_contents_may_train
 from humanexp.evaluations.specs import SHELF, check_spec
 from humanexp.jobs.registry import Progress
@@ -60,7 +61,8 @@ class Labelled:
             space=source_set.space,
             files=[media_path(image.file) for image in images],
             examples=[
-                Example(image.pixel_sha256 or image.sha256, image.category, tuple(image.accepted)) for image in images
+                Example(content, image.category, tuple(image.accepted))
+                for image, content in zip(images, contents_of(images), strict=True)
             ],
             shown=enlargement_of(source_set) or _USUAL,
         )
