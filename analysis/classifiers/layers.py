@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -182,13 +183,12 @@ def _of_modules(network: TorchNetwork) -> _Found:
             handle.remove()
     found: _Found = {}
     if heads and heads[-1][1]:
-        name, width = heads[-1]
-        found[PENULTIMATE] = (f"the input of {name}", width, lambda: _hooked(root, name, of_input=True))
+        head, width = heads[-1]
+        found[PENULTIMATE] = (f"the input of {head}", width, partial(_hooked, root, head, of_input=True))
     elif rows:
-        last = rows[-1]
-        found[PENULTIMATE] = (f"the output of {last}", ran[last], lambda: _hooked(root, last))
+        found[PENULTIMATE] = (f"the output of {rows[-1]}", ran[rows[-1]], partial(_hooked, root, rows[-1]))
     for name, width in ran.items():
-        found[name] = (f"the output of {name}", width, lambda name=name: _hooked(root, name))  # type: ignore[misc]
+        found[name] = (f"the output of {name}", width, partial(_hooked, root, name))
     return found
 
 
@@ -205,7 +205,8 @@ def _hooked(root: Any, name: str, *, of_input: bool = False) -> Any:
             seen: list[Any] = []
 
             def hook(_module: Any, inputs: Any, outputs: Any) -> None:
-                seen[:] = [inputs[0] if of_input else _first_tensor(outputs)]
+                # A copy: what comes next may write into it, as ReLU in place does.
+                seen[:] = [(inputs[0] if of_input else _first_tensor(outputs)).clone()]
 
             handle = self.network.get_submodule(name).register_forward_hook(hook)
             try:
@@ -236,9 +237,9 @@ def _of_graph(network: TorchNetwork) -> _Found:
         if place is not None and width == len(network.labels):
             head = node.args[place]
     if head is not None and (width := _width(head.meta.get("val"), _n_pictures(head))):
-        found[PENULTIMATE] = ("the input of the last linear layer", width, lambda: _ending(graph, head.name))
-    for name, (node_name, width) in ends.items():
-        found[name] = (f"the output of {name}", width, lambda last=node_name: _ending(graph, last))  # type: ignore[misc]
+        found[PENULTIMATE] = ("the input of the last linear layer", width, partial(_ending, graph, head.name))
+    for name, (last, width) in ends.items():
+        found[name] = (f"the output of {name}", width, partial(_ending, graph, last))
     return found
 
 

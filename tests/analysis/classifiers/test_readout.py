@@ -58,6 +58,17 @@ class TestLayers:
         inputs = network.inputs.apply_to_tensor(torch.from_numpy(PICTURES).permute(0, 3, 1, 2).float().div(255))
         np.testing.assert_array_equal(found, small.small_module()[:3](inputs).detach().numpy())
 
+    def test_the_last_linear_layer_may_be_inside_of_another_module(self) -> None:
+        layers = small.small_module()
+        network = network_of(torch.nn.Sequential(layers[:3], torch.nn.Sequential(torch.nn.Identity(), layers[3])))
+        tapped = tap(network)
+        assert (tapped.place, tapped.width) == ("the input of 1.1", 512)
+        bare = network_of(small.small_module())
+        wanted = features_of(bare, tap(bare), PICTURES)
+        np.testing.assert_array_equal(features_of(network, tapped, PICTURES), wanted)
+        whole = network_of(torch.nn.Sequential(torch.nn.Sequential(layers[:2], torch.nn.Sequential(layers[2:]))))
+        np.testing.assert_array_equal(features_of(whole, tap(whole), PICTURES), wanted)
+
     def test_places_of_a_named_layer_are_averaged(self) -> None:
         network = network_of(small.small_module())
         tapped = tap(network, "0")
@@ -65,6 +76,13 @@ class TestLayers:
         maps = small.small_module()[0](inputs).detach().numpy()
         assert tapped.width == 8
         np.testing.assert_allclose(features_of(network, tapped, PICTURES), maps.mean(axis=(2, 3)), atol=1e-6)
+
+    def test_what_comes_next_does_not_change_a_layer(self) -> None:
+        module = small.small_module()
+        plain, writing = module, torch.nn.Sequential(module[0], torch.nn.ReLU(inplace=True), *module[2:])
+        found = [features_of(one, tap(one, "0"), PICTURES) for one in map(network_of, (plain, writing))]
+        np.testing.assert_array_equal(found[0], found[1])
+        assert (found[0] < 0).any()
 
     def test_without_a_layer_of_the_labels_it_is_the_last_one_with_a_row_a_picture(self) -> None:
         network = network_of(Tokens())
