@@ -7,6 +7,7 @@ from analysis.classifiers.networks import Precision
 from analysis.classifiers.shards import Asked
 from analysis.labels.mapping import Decide, Rule
 from analysis.observers.protocol import AskProtocol
+from analysis.observers.questions import AskPlan
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
 from humanexp.evaluations.observers import Machine
@@ -80,15 +81,25 @@ def ask(
     *,
     evaluation_id: int,
     spec: str,
-    protocol: dict[str, Any],
     caps: dict[str, Any],
+    protocol: dict[str, Any] | None = None,
+    plan: dict[str, Any] | None = None,
+    temperature: float = 0.0,
     device: str = "cpu",
     precision: Precision = "float32",
 ) -> dict[str, Any]:
-    """Ask a model in words about every stimulus of the set; what an earlier attempt was told is not asked again."""
+    """Ask a model in words about every stimulus of the set; what an earlier attempt was told is not asked again.
+
+    `plan` and `temperature` are what jobs from before there were protocols say instead.
+    """
     run = EvaluationRun.objects.select_related("stimulus_set__source_set__labels").get(pk=evaluation_id)
     machine = Machine(device=device, precision=precision)
-    ask_about_set(run, spec, AskProtocol.from_json(protocol), Caps(**caps), machine, progress)
+    if protocol is not None:
+        how = AskProtocol.from_json(protocol)
+    else:
+        told = plan or {}
+        how = AskProtocol(plan=AskPlan(**{**told, "wordings": tuple(told["wordings"])}), temperature=temperature)
+    ask_about_set(run, spec, how, Caps(**caps), machine, progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 
