@@ -261,20 +261,6 @@ class PublishedSet:
             raise InvalidInput(f"{_some(changed)}: not the picture that {listed.name} lists. Get the pictures again.")
 
 
-def digest_list(folder: Path, below: str) -> str:
-    """The text of a list of digests of all files of a folder, or of one file, below the folder of a set.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the set.
-    below : str
-        Folder or archive of the pictures, below it.
-    """
-    names = {path.relative_to(folder).as_posix(): path for path in _files(folder / below)}
-    return "".join(f"{_sha256(path)}  {name}\n" for name, path in sorted(names.items()))
-
-
 def document_beside(pictures: Path) -> str:
     """The text of the ``set.toml`` in or above a folder of pictures; empty where there is none.
 

@@ -16,7 +16,6 @@ import pytest
 from django.core.management import CommandError
 
 from analysis.labels.files import default_labels
-from analysis.sets.set_file import digest_list
 from humanexp.core.errors import InvalidRequest
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.retraining import check_may_train
@@ -27,6 +26,7 @@ from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies.models import Study
 from tests.labels import of_the_sixteen
+from tests.published_sets import digest_list
 from tests.results.collected import make_predictions
 from tests.results.edges import HEADER, SHOWN, media, network, pictures, run, trial, trials, write_picture
 

@@ -235,8 +235,7 @@ class AskedCounts(Entry):
     missed : int
         Empty replies, and labels that score alike. Like the refused and unreadable ones, they count as wrong.
     outside, errors : int
-        Replies that name a label that was not offered; questions that the server could not answer, though it answers
-        others. They count as wrong, too.
+        Labels that were not offered; no answer from a server that answers others. They count as wrong, too.
     """
 
     asked: int

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.sets.set_file import PublishedSet, SetFile, digest_list, is_test_only
+from analysis.sets.set_file import PublishedSet, SetFile, is_test_only
+from tests.published_sets import digest_list
 
 SMALL = 'name = "edges"\nversion = "1"\n'
 
