@@ -1,16 +1,17 @@
-"""Whole passes over picture files against bare torch loops that have the decoded pictures at hand, in one run.
+"""Whole passes over picture files against bare loops that have the decoded pictures at hand, in one run.
 
     python -m benchmarks.prediction [--networks tf_efficientnet_lite0,tf_efficientnet_lite1,tf_efficientnet_lite2]
                                     [--pictures 96] [--files 96] [--rounds 3] [--device cpu] [--precisions float32]
                                     [--threads 1]
 
 A pass reads files, checks their digests, decodes them, asks the networks, decides, and writes the shards. A bare loop
-is what a researcher would write for decoded pictures in the size of the network's input: a batch to the device, scaled
-and normalised, through the network, softmax, in the same precision and memory layout as the pass. On a processor it is
-the fastest of several sizes of batch; on CUDA it takes as many pictures at once as the pass. One pass for three
-networks is compared with three bare loops. Rounds alternate, and the median of the rounds counts. Budgets: on a
-processor a pass takes at most 1.10 times as long, and on CUDA it reaches 0.8 of the rate. The script draws its own
-pictures and needs no Django: torch, torchvision, timm, pandas, pyarrow and OpenCV.
+is what a researcher would write for decoded pictures: a batch to the device, resized where the network's input has
+another size, scaled and normalised, through the network, softmax, in the same precision and memory layout as the pass.
+On a processor it is the fastest of several sizes of batch; on CUDA it takes as many pictures at once as the pass. One
+pass for three networks is compared with three bare loops. Rounds alternate, and the median of the rounds counts.
+Budgets: on a processor a pass takes at most 1.10 times as long, and on CUDA it reaches 0.8 of the rate. The script
+draws its own pictures and needs no Django: torch, torchvision, timm, pandas, pyarrow and OpenCV. A network may be an
+adapter string, too: `--networks onnx:FILE.onnx` compares with a loop over a session of ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ import numpy as np
 import pandas as pd
 import torch
 
+from analysis import freed_memory
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import BATCH, TorchNetwork, arithmetic, require_gradients
 from analysis.classifiers.one_pass import predict_shards
+from analysis.classifiers.onnx_network import OnnxNetwork
 from analysis.classifiers.shards import SHARD_STIMULI, Asked, PredictionShard, ShownStimulus, hold, read_ahead
 from analysis.compute import available_cores
 from benchmarks._command import run
@@ -43,6 +46,8 @@ SIZE_PX = 224
 BUDGETS = {"cpu": 1 / 1.10, "cuda": 0.8}
 #: Pictures at once, of which the fastest bare loop counts on a processor.
 BATCHES = (1, 4, 16, 64)
+#: Of each size, of which the shorter one counts.
+TRIES = 2
 TRIO = "tf_efficientnet_lite0,tf_efficientnet_lite1,tf_efficientnet_lite2"
 
 
@@ -68,22 +73,48 @@ def stimuli_of(files: Sequence[tuple[str, str]], number: int) -> list[ShownStimu
     return [ShownStimulus(f"s{row:07}", f"o{row}", "cat", "none", 0.0, *one) for row, one in enumerate(chosen)]
 
 
-def bare_loop(network: TorchNetwork, pictures: np.ndarray, repeats: int, batch: int) -> Callable[[], np.ndarray]:
+def bare_loop(
+    network: TorchNetwork | OnnxNetwork, pictures: np.ndarray, repeats: int, batch: int
+) -> Callable[[], np.ndarray]:
+    whole = [pictures[start : start + batch] for start in range(0, len(pictures), batch)] * repeats
+    if isinstance(network, OnnxNetwork):
+        return _loop_of_onnx(network, whole)
     means, stds = (
         torch.tensor(three, device=network.device).view(1, 3, 1, 1)
         for three in (network.inputs.mean, network.inputs.std)
     )
+    size = network.inputs.input_px
     layout = torch.channels_last if network.device.startswith("cuda") else torch.preserve_format
 
     def predict() -> np.ndarray:
         parts = []
         with torch.inference_mode(), arithmetic(network.device, network.precision):
-            for _ in range(repeats):
-                for start in range(0, len(pictures), batch):
-                    given = torch.from_numpy(pictures[start : start + batch]).to(network.device)
-                    given = (given.permute(0, 3, 1, 2).float() / 255 - means) / stds
-                    answers = network.forward(given.to(memory_format=layout))
-                    parts.append(torch.softmax(answers.float(), dim=1).cpu().numpy())
+            for part in whole:
+                given = torch.from_numpy(part).to(network.device).permute(0, 3, 1, 2).float() / 255
+                if given.shape[-1] != size:
+                    given = torch.nn.functional.interpolate(given, (size, size), mode="bicubic").clamp(0, 1)
+                answers = network.forward(((given - means) / stds).to(memory_format=layout))
+                parts.append(torch.softmax(answers.float(), dim=1).cpu().numpy())
+        return np.concatenate(parts)
+
+    return predict
+
+
+def _loop_of_onnx(network: OnnxNetwork, whole: Sequence[np.ndarray]) -> Callable[[], np.ndarray]:
+    means, stds = (np.array(three, np.float32) for three in (network.inputs.mean, network.inputs.std))
+    size = (network.inputs.input_px,) * 2
+    name = network.session.get_inputs()[0].name
+
+    def resized(picture: np.ndarray) -> np.ndarray:
+        return picture if picture.shape[:2] == size else cv2.resize(picture, size, interpolation=cv2.INTER_CUBIC)
+
+    def predict() -> np.ndarray:
+        parts = []
+        for part in whole:
+            given = (np.stack([resized(one) for one in part]).astype(np.float32) / 255 - means) / stds
+            logits = network.session.run(None, {name: np.ascontiguousarray(given.transpose(0, 3, 1, 2))})[0]
+            raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+            parts.append(raised / raised.sum(axis=1, keepdims=True))
         return np.concatenate(parts)
 
     return predict
@@ -93,7 +124,7 @@ def bare_loop(network: TorchNetwork, pictures: np.ndarray, repeats: int, batch: 
 class Bench:
     """What one precision is measured with."""
 
-    networks: dict[Asked, TorchNetwork]
+    networks: dict[Asked, TorchNetwork | OnnxNetwork]
     stimuli: list[ShownStimulus]
     folder: Path
     readers: int
@@ -107,7 +138,8 @@ class Bench:
             tuple(PredictionShard(one, "n", tuple(chosen[start : start + SHARD_STIMULI]), str(folder)) for one in asked)
             for start in range(0, len(chosen), SHARD_STIMULI)
         )
-        done = list(predict_shards(groups, threads=self.readers))
+        with freed_memory.kept():  # as the product does
+            done = list(predict_shards(groups, threads=self.readers))
         return [group[place].path for place in range(len(asked)) for group in done]
 
 
@@ -126,14 +158,13 @@ def measured(bench: Bench, decoded: np.ndarray, rounds: int, budget: float) -> b
     all_asked = list(bench.networks)
     loops = {}
     for asked, network in bench.networks.items():
-        size = network.inputs.input_px
-        fitted = np.stack([cv2.resize(one, (size, size), interpolation=cv2.INTER_CUBIC) for one in decoded])
-        network.predict(np.resize(decoded, (SHARD_STIMULI, *decoded.shape[1:])) if network.device != "cpu" else decoded)
+        size, on_cpu = network.inputs.input_px, asked.device == "cpu"
+        network.predict(decoded if on_cpu else np.resize(decoded, (SHARD_STIMULI, *decoded.shape[1:])))
         repeats = len(bench.stimuli) // len(decoded)
-        sizes = BATCHES if network.device == "cpu" else (max(network.batches.values(), default=BATCH),)
-        tried = {batch: seconds(bare_loop(network, fitted, repeats, batch)) for batch in sizes}
-        batch = min(tried, key=lambda one: tried[one])
-        loops[asked] = bare_loop(network, fitted, repeats, batch)
+        sizes = BATCHES if on_cpu else (max(getattr(network, "batches", {}).values(), default=BATCH),)
+        made = {batch: bare_loop(network, decoded, repeats, batch) for batch in sizes}
+        tried = {batch: min(seconds(loop) for _ in range(TRIES)) for batch, loop in made.items()}
+        loops[asked] = made[min(tried, key=lambda one: tried[one])]
         told = ", ".join(f"{one}: {len(bench.stimuli) / taken:.1f}/s" for one, taken in tried.items())
         print(f"  {asked.spec}: {size} px; bare loop by pictures at once: {told}")
     kept = True
@@ -168,7 +199,7 @@ def peak_mb() -> float:
 
 def main(
     *,
-    networks: Annotated[str, "of timm, with random weights, separated by commas"] = TRIO,
+    networks: Annotated[str, "of timm, with random weights, or adapter strings, separated by commas"] = TRIO,
     pictures: Annotated[int, "stimuli"] = 96,
     files: Annotated[int, "different files among them"] = 96,
     rounds: int = 3,
@@ -196,11 +227,10 @@ def main(
         for precision in precisions.split(","):
             loaded = {}
             for name in networks.split(","):
-                network = require_gradients(
-                    load_classifier(f"timm:{name}@random", device=device, precision=precision)  # type: ignore[arg-type]
-                )
-                asked = Asked(f"timm:{name}@random", device=device, digest=network.digest, precision=precision)  # type: ignore[arg-type]
-                loaded[asked] = network
+                spec = name if ":" in name else f"timm:{name}@random"
+                network = load_classifier(spec, device=device, precision=precision)  # type: ignore[arg-type]
+                asked = Asked(spec, device=device, digest=network.digest, precision=precision)  # type: ignore[arg-type]
+                loaded[asked] = network if isinstance(network, OnnxNetwork) else require_gradients(network)
             hold(loaded)
             work = Path(folder, precision)
             work.mkdir()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.classifiers.networks import BATCH, TorchNetwork, arithmetic, is_accelerator
+from analysis.classifiers.networks import TorchNetwork, arithmetic, is_accelerator, pictures_at_once
 from analysis.errors import ClassifierUnavailable
 
 PENULTIMATE = "penultimate"
@@ -79,9 +79,10 @@ def features_of(network: TorchNetwork, tapped: Tap, pictures: NDArray[np.uint8])
     import torch
 
     parts = [np.zeros((0, tapped.width), np.float32)]
+    size = pictures_at_once(network.device)
     with torch.inference_mode(), arithmetic(network.device, network.precision):
-        for start in range(0, len(pictures), BATCH):
-            batch = torch.from_numpy(pictures[start : start + BATCH]).to(network.device)
+        for start in range(0, len(pictures), size):
+            batch = torch.from_numpy(pictures[start : start + size]).to(network.device)
             inputs = network.inputs.apply_to_tensor(batch.permute(0, 3, 1, 2).float().div_(255))
             if is_accelerator(network.device):
                 inputs = inputs.contiguous(memory_format=torch.channels_last)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from analysis.classifiers import weights
 from analysis.classifiers.description import check_outputs, probing_pictures, read_beside
-from analysis.classifiers.networks import BATCH, TorchNetwork, check_device, frozen, is_accelerator, weights_digest
+from analysis.classifiers.networks import TorchNetwork, check_device, frozen, pictures_at_once, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.classifiers.weights import load_weights
 from analysis.errors import ClassifierUnavailable
@@ -142,11 +142,6 @@ def _number(message: memoryview, place: int) -> tuple[int, int]:
             raise ValueError("a number without end")
 
 
-#: Pictures that go through a network at once on a processor, where it does not fix their number itself: of
-#: EfficientNet-Lite0, 64 take as long for each and 1.4 GB more memory.
-PROCESSOR_BATCH = 4
-
-
 @dataclass(frozen=True, slots=True)
 class OnnxNetwork:
     """A session of ONNX Runtime as a `Classifier`; input float32 (n, 3, s, s), the first output (n, k)."""
@@ -234,7 +229,7 @@ def load(
         digest=digest,
         inputs=described.inputs,
         session=session,
-        batch=batch if is_fixed else BATCH if is_accelerator(device) else PROCESSOR_BATCH,
+        batch=batch if is_fixed else pictures_at_once(device),
         is_batch_fixed=is_fixed,
         outputs=described.outputs,
     )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.classifiers.loading import load_classifier
-from analysis.classifiers.networks import Precision, is_accelerator
+from analysis.classifiers.networks import PROCESSOR_BATCH, Precision, is_accelerator
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.labels.files import read_space
@@ -123,6 +123,9 @@ class PredictionShard:
         if is_accelerator(asked.device):
             # An accelerator sums in another order, and in the precision asked for: a run never mixes such rows.
             digest.update(f"accelerator {asked.precision}".encode())
+        else:
+            # The number of pictures that go through at once decides how sums are rounded.
+            digest.update(f"{PROCESSOR_BATCH} at once".encode())
         if asked.space or asked.decide != "among":
             digest.update(f"{asked.how.labels.identity} {asked.decide}".encode())
         for one in self.stimuli:
@@ -288,7 +291,8 @@ def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisi
 
 
 def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
-    """Versions of the libraries that have a part in the predictions, as far as they are loaded, and the precision.
+    """Versions of the libraries that have a part in the predictions, as far as they are loaded, the precision, and the
+    number of pictures that go through at once where it is fixed.
 
     What else a classifier says of itself, such as what a readout was fitted on, is added.
     """
@@ -301,9 +305,8 @@ def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
     for name, distribution in _LIBRARIES.items():
         if name in sys.modules:
             found[name] = metadata.version(distribution)
-    precision, device = getattr(classifier, "precision", ""), str(getattr(classifier, "device", ""))
-    if precision:
-        found["precision"] = precision
+    device = str(getattr(classifier, "device", ""))
+    found |= {what: str(value) for what in ("precision", "batch") if (value := getattr(classifier, what, None))}
     if device.startswith("cuda"):
         found["accelerator"] = str(sys.modules["torch"].cuda.get_device_name(device))
     return found | getattr(classifier, "facts", {})
