@@ -23,8 +23,8 @@ Precision = Literal["float32", "tf32", "float16", "bfloat16"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 #: Pictures that are read at once for a processor, and that go through a network at once at first on an accelerator.
 BATCH = 64
-#: Pictures that go through a network at once on a processor: what they need between layers stays in its caches. With 64,
-#: EfficientNet-Lite0 takes up to twice as long for each picture, and 1.4 GB more memory.
+#: Pictures that go through a network at once on a processor: what they need between layers stays in its caches. With
+#: 64, EfficientNet-Lite0 takes up to twice as long for each picture, and 1.4 GB more memory.
 PROCESSOR_BATCH = 4
 #: Pictures that ever go through at once.
 MOST_BATCH = 512

@@ -7,13 +7,13 @@ import hashlib
 import os
 import secrets
 import struct
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from isal import isal_zlib
 
 from analysis import opencv as cv2
 from analysis.corruptions.registry import Picture
@@ -109,6 +109,8 @@ def storage_sentence(path: Path, error: OSError) -> str:
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _SUBTRACT_LEFT = 1
+#: One file of so many is read back as a whole.
+_READ_BACK = 16
 
 
 def encode_png(picture: Picture) -> bytes:
@@ -126,8 +128,8 @@ def encode_png(picture: Picture) -> bytes:
 
     Notes
     -----
-    Every row is the difference from the pixel to the left; the differences are coded by Huffman's code alone. Stimuli
-    are mostly noise, in which a search for repeats finds nothing: half the time of OpenCV's writer for 2 % more bytes.
+    Every row is the difference from the pixel to the left, deflated by ISA-L at its fastest level. What was deflated is
+    inflated again and compared; one file in 16, by its last byte, is read by OpenCV, which did not write it.
     """
     height, width, channels = picture.shape
     flat = picture.reshape(height, width * channels)
@@ -135,17 +137,18 @@ def encode_png(picture: Picture) -> bytes:
     rows[:, 0] = _SUBTRACT_LEFT
     rows[:, 1 : 1 + channels] = flat[:, :channels]
     np.subtract(flat[:, channels:], flat[:, :-channels], out=rows[:, 1 + channels :])
-    deflate = zlib.compressobj(1, zlib.DEFLATED, 15, 9, zlib.Z_HUFFMAN_ONLY)
+    deflated = isal_zlib.compress(rows.data, 1)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     png = b"".join(
         (
             _SIGNATURE,
             *_chunk(b"IHDR", header),
-            *_chunk(b"IDAT", deflate.compress(rows.data) + deflate.flush()),
+            *_chunk(b"IDAT", deflated),
             *_chunk(b"IEND", b""),
         )
     )
-    if not np.array_equal(decode_png(png), picture):
+    is_kept = np.array_equal(np.frombuffer(isal_zlib.decompress(deflated), np.uint8), rows.ravel())
+    if not is_kept or (deflated[-1] % _READ_BACK == 0 and not np.array_equal(decode_png(png), picture)):
         raise PictureRefused("The picture does not survive being written as PNG.")
     return png
 
@@ -165,4 +168,5 @@ def decode_png(png: bytes) -> Picture:
 
 
 def _chunk(kind: bytes, content: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-    return struct.pack(">I", len(content)), kind, content, struct.pack(">I", zlib.crc32(content, zlib.crc32(kind)))
+    check = isal_zlib.crc32(content, isal_zlib.crc32(kind))
+    return struct.pack(">I", len(content)), kind, content, struct.pack(">I", check)

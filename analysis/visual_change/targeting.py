@@ -22,6 +22,13 @@ from analysis.visual_change.vif import VifReference
 REACHING_SHARE = 0.4
 PILOT_PICTURES = 20
 PILOT_LEVELS = 12
+#: From fewer pictures than these, nothing is learned about single ones.
+_FEWEST_PORTRAITS = 10
+#: Components of the pictures' curves that are predicted, and the ridge, in pictures: so much that the first try hits
+#: for most photographs outside the pilot.
+_COMPONENTS, _RIDGE = 3, 5.0
+#: Standard deviations beyond which a portrait tells no more.
+_FARTHEST = 3.0
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,10 @@ class PilotMap:
         Standard deviation of visual change between the pictures.
     survey : tuple of float
         Reach of single originals, in the order in which a plan calls them up; see `analysis.generation.reach_survey`.
+    portrait_means, portrait_sds : tuple of float, shape (12,)
+        Of the portraits of the pictures, `VifReference.portrait`; empty where there were too few.
+    slopes : tuple of float, shape (12 * n_levels,)
+        By how much visual change at each strength differs for a standard deviation of each number of the portrait.
     """
 
     corruption: str
@@ -55,6 +66,18 @@ class PilotMap:
     worst_reach: float
     spreads: tuple[float, ...] = ()
     survey: tuple[float, ...] = ()
+    portrait_means: tuple[float, ...] = ()
+    portrait_sds: tuple[float, ...] = ()
+    slopes: tuple[float, ...] = ()
+
+    def of_picture(self, portrait: NDArray[np.float64]) -> PilotMap:
+        """Map with the changes that are expected of a picture of this portrait, shape (12,), itself."""
+        if not self.slopes:
+            return self
+        scores = (portrait - np.asarray(self.portrait_means)) / np.asarray(self.portrait_sds)
+        slopes = np.reshape(self.slopes, (len(scores), len(self.changes)))
+        own = np.asarray(self.changes) + np.clip(scores, -_FARTHEST, _FARTHEST) @ slopes
+        return replace(self, changes=tuple(np.maximum.accumulate(np.clip(own, 0.0, 1.0)).tolist()))
 
     def surveyed(self, reaches: Sequence[float]) -> PilotMap:
         """Map that knows the reach of single originals."""
@@ -126,9 +149,10 @@ def fit_pilot_map(
     corruption = at_native_size(find_corruption(corruption_name), enlarged)
     strengths = np.linspace(0.0, 1.0, levels)
     changes = np.empty((len(pictures), levels))
-    largest = []
+    portraits, largest = [], []
     for row, picture in enumerate(pictures):
         reference = VifReference(picture)
+        portraits.append(reference.portrait)
         for column, strength in enumerate(strengths):
             corrupted = apply_corruption(corruption, picture, corruption.parameter_at(float(strength)), seed + row)
             changes[row, column] = reference.visual_change(corrupted)
@@ -143,7 +167,27 @@ def fit_pilot_map(
         reach=reach_of(largest),
         worst_reach=min(largest),
         spreads=tuple(changes.std(axis=0).tolist()),
+        **(_by_portrait(np.array(portraits), changes) if len(pictures) >= _FEWEST_PORTRAITS else {}),
     )
+
+
+def _by_portrait(portraits: NDArray[np.float64], changes: NDArray[np.float64]) -> dict[str, tuple[float, ...]]:
+    """Ridge regression of the pictures' curves, shape (n, n_levels), on their portraits, shape (n, 12).
+
+    Of the curves, only the components in which the pictures differ most: the others are noise.
+    """
+    means, sds = portraits.mean(axis=0), portraits.std(axis=0)
+    sds[sds < 1e-9] = 1.0
+    scores = (portraits - means) / sds
+    left, sizes, components = np.linalg.svd(changes - changes.mean(axis=0), full_matrices=False)
+    weights = left[:, :_COMPONENTS] * sizes[:_COMPONENTS]
+    slopes = np.linalg.solve(scores.T @ scores + _RIDGE * np.eye(scores.shape[1]), scores.T @ weights)
+    found = slopes @ components[:_COMPONENTS]
+    return {
+        "portrait_means": tuple(means.tolist()),
+        "portrait_sds": tuple(sds.tolist()),
+        "slopes": tuple(found.ravel().tolist()),
+    }
 
 
 def full_change(picture: Picture, reference: VifReference, corruption: Corruption, seed: int) -> float:
@@ -267,6 +311,7 @@ def reach_target(
         The nearest of all tries, reached or not. Where it is not reached, both ends of the path are among the tries.
     """
     tries: list[_Try] = []
+    pilot = pilot.of_picture(reference.portrait)
 
     def measure(strength: float, used: int) -> float:
         parameter = corruption.parameter_at(strength)

@@ -146,9 +146,27 @@ class VifReference:
         variance = squares * self._area - self._mean**2
         # Where the reference is flat nothing can be kept.
         self._inverse = np.where(variance < _TOLERANCE, 0.0, 1.0 / (np.maximum(variance, 0.0) + _TOLERANCE))
-        self._information = (
-            float((np.log1p(self._power / _NOISE_VARIANCE) @ self._weight).sum()) + len(self._bands) * _FLOOR
-        )
+        information = np.log1p(self._power / _NOISE_VARIANCE)
+        self._information = float((information @ self._weight).sum()) + len(self._bands) * _FLOOR
+        #: Twelve numbers of the picture that tell how easily it changes: see `_portrait`.
+        self.portrait = self._portrait(luminance, information)
+
+    def _portrait(self, luminance: NDArray[np.uint8], information: _Field) -> _Field:
+        """Energy of four scales, the finest three scales' shares of the information, all of it, and the greys.
+
+        Energies and information are logarithms; greys are mean, standard deviation, and the shares of dark (under 25)
+        and bright pixels (over 230).
+        """
+        spans = [band.span for band in self._bands]
+        energies = np.array([np.log(self._power[:, span].sum(axis=0).mean() + 1e-3) for span in spans])
+        shares = np.array([(information[:, span] @ self._weight[span]).sum() for span in spans])
+        by_scale = [values.reshape(_SCALES, 2).mean(axis=1) for values in (energies, shares / (shares.sum() + _FLOOR))]
+        greys = cv2.calcHist([luminance], [0], None, [256], [0, 256]).ravel() / luminance.size
+        levels = np.arange(256) / 255
+        mean = float(greys @ levels)
+        spread = math.sqrt(max(float(greys @ (levels - mean) ** 2), 0.0))
+        tones = [mean, spread, greys[:25].sum(), greys[231:].sum()]
+        return np.array([*by_scale[0], *by_scale[1][1:], math.log(shares.sum() + _FLOOR), *tones])
 
     def vif(self, other: NDArray[Any]) -> float:
         """VIF of another picture: 1 for the reference itself, about 0 when nothing is left of it.
@@ -316,14 +334,17 @@ def _mixture(band: _Band) -> tuple[_Field, _Field]:
     """Gaussian scale mixture of a band: nine eigenvalues of its 3 x 3 patches, and a scale for each placed block."""
     y = band.y
     height, width = y.shape
-    # Nine shifted copies of the band hold all overlapping 3 x 3 patches as columns.
-    patches = np.empty((_BLOCK**2, height - _BLOCK + 1, width - _BLOCK + 1))
-    for place, patch in enumerate(patches):
+    # Nine shifted copies of the band hold all overlapping 3 x 3 patches as columns; ones beneath them count and sum.
+    patches = np.empty((_BLOCK**2 + 1, height - _BLOCK + 1, width - _BLOCK + 1))
+    patches[-1] = 1.0
+    for place, patch in enumerate(patches[:-1]):
         row, column = divmod(place, _BLOCK)
         patch[...] = y[row : height - _BLOCK + 1 + row, column : width - _BLOCK + 1 + column]
-    patches = patches.reshape(_BLOCK**2, -1)
-    patches -= patches.mean(axis=1, keepdims=True)
-    lam, vectors = np.linalg.eigh(patches @ patches.T / (patches.shape[1] - 1))
+    patches = patches.reshape(_BLOCK**2 + 1, -1)
+    products = patches @ patches.T
+    sums, number = products[-1, :-1], products[-1, -1]
+    # Of a band of a pyramid the mean is near 0: taken away from the products, it costs no digit.
+    lam, vectors = np.linalg.eigh((products[:-1, :-1] - np.outer(sums, sums) / number) / (number - 1))
     lam = np.maximum(lam, _TOLERANCE)
     (rows, columns), margin = band.shape, (height // _BLOCK - band.shape[0]) // 2
     inner = y[margin * _BLOCK :, margin * _BLOCK :][: rows * _BLOCK, : columns * _BLOCK]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import resource
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from isal import isal_zlib
 from PIL import Image
 
 from analysis.errors import PictureRefused, StorageFailed
@@ -105,6 +107,36 @@ def test_png_files_show_the_very_pixels_to_other_readers(shape: tuple[int, int, 
             assert np.array_equal(np.asarray(read), picture)
         assert np.array_equal(decode_png(png), picture)
         assert encode_png(picture) == png
+
+
+def test_every_kind_of_picture_comes_back_from_its_file() -> None:
+    rng = np.random.default_rng(1)
+    ramp = np.arange(96 * 97 * 3, dtype=np.uint32).astype(np.uint8).reshape(96, 97, 3)
+    pictures = [np.zeros((96, 96, 3), np.uint8), np.full((1, 1, 3), 255, np.uint8), ramp]
+    pictures += [rng.integers(0, 256, (224, 224, 3), dtype=np.uint8) for _ in range(3)]
+    for picture in pictures:
+        png = encode_png(picture)
+        assert np.array_equal(decode_png(png), picture)
+        with Image.open(io.BytesIO(png)) as file:
+            file.verify()
+        assert np.array_equal(np.array(Image.open(io.BytesIO(png))), picture)
+        assert encode_png(picture) == png
+
+
+@pytest.mark.parametrize("side", ["deflate", "inflate"])
+def test_a_file_that_does_not_hold_its_picture_is_refused(side: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that loses a byte: what it wrote is compared with the picture, and what it reads with what it wrote."""
+    deflate, inflate = isal_zlib.compress, isal_zlib.decompress
+
+    def losing(rows: memoryview, level: int) -> bytes:
+        return deflate(bytes(rows)[:-1] + b"\0", level)
+
+    if side == "deflate":
+        monkeypatch.setattr(isal_zlib, "compress", losing)
+    else:
+        monkeypatch.setattr(isal_zlib, "decompress", lambda packed: inflate(packed)[:-1] + b"\0")
+    with pytest.raises(PictureRefused, match="does not survive"):
+        encode_png(coloured(3))
 
 
 def test_half_a_png_is_no_picture() -> None:

@@ -19,7 +19,7 @@ from analysis.visual_change.targeting import (
     reach_target,
     redrawn_seed,
 )
-from analysis.visual_change.vif import VifReference
+from analysis.visual_change.vif import VifReference, grey
 from tests.analysis.visual_change import pairs
 
 
@@ -66,6 +66,80 @@ def test_pilot_map_is_its_own_inverse_where_it_rises(name: str) -> None:
 def test_pilot_map_survives_storage() -> None:
     pilot = MAPS["gaussian_blur"]
     assert PilotMap.from_dict(pilot.to_dict()) == pilot
+
+
+def dimmed(number: int) -> np.ndarray:
+    """Scenes of falling contrast: the same noise changes the later ones more."""
+    return (128 + (coloured(number).astype(np.float64) - 128) * (1 - number / 30)).astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def learned() -> PilotMap:
+    return fit_pilot_map("gaussian_noise", [dimmed(number) for number in range(20)], seed=1)
+
+
+def test_a_picture_is_expected_to_change_as_pictures_like_it(learned: PilotMap) -> None:
+    corruption, errors, own_errors = CORRUPTIONS["gaussian_noise"], [], []
+    for number in range(20, 26):
+        reference = VifReference(dimmed(number))
+        own = learned.of_picture(reference.portrait)
+        assert min(np.diff(own.changes)) >= 0 and min(own.changes) >= 0 and max(own.changes) <= 1
+        for strength, expected, as_mean in zip(own.strengths, own.changes, learned.changes, strict=True):
+            made = apply_corruption(corruption, dimmed(number), corruption.parameter_at(strength), number)
+            change = reference.visual_change(made)
+            errors.append(abs(as_mean - change))
+            own_errors.append(abs(expected - change))
+    assert np.mean(own_errors) < 0.7 * np.mean(errors)
+
+
+def test_what_is_learned_is_a_ridge_regression_and_survives_storage(learned: PilotMap) -> None:
+    pictures = [dimmed(number) for number in range(20)]
+    portraits = np.array([VifReference(picture).portrait for picture in pictures])
+    parameters = [CORRUPTIONS["gaussian_noise"].parameter_at(strength) for strength in learned.strengths]
+    changes = np.array(
+        [
+            [VifReference(one).visual_change(corrupt(one, "gaussian_noise", value, 1 + i)) for value in parameters]
+            for i, one in enumerate(pictures)
+        ]
+    )
+    scores = (portraits - portraits.mean(axis=0)) / portraits.std(axis=0)
+    # Ridge regression by its definition: least squares with further rows that want slopes of 0.
+    centred = changes - changes.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    first = vectors[:, np.argsort(values)[-3:]]
+    rows = np.vstack([scores, np.sqrt(5.0) * np.eye(12)])
+    wanted = np.vstack([centred @ first @ first.T, np.zeros((12, len(parameters)))])
+    slopes = np.linalg.lstsq(rows, wanted, rcond=None)[0]
+    assert np.reshape(learned.slopes, slopes.shape) == pytest.approx(slopes, abs=1e-9)
+    assert PilotMap.from_dict(learned.to_dict()) == learned
+
+
+def test_of_few_or_equal_pictures_nothing_is_learned() -> None:
+    few = MAPS["gaussian_noise"]
+    assert few.of_picture(VifReference(PICTURES[5]).portrait) is few
+    equal = fit_pilot_map("gaussian_blur", [PICTURES[0]] * 12, seed=1)
+    assert equal.of_picture(VifReference(PICTURES[5]).portrait).changes == pytest.approx(equal.changes, abs=1e-9)
+
+
+def test_a_portrait_from_another_world_costs_tries_but_no_target(learned: PilotMap) -> None:
+    strange = np.where(coloured(3) > 128, 255, 0).astype(np.uint8)
+    reference = VifReference(strange)
+    for target in (0.1, 0.4, 0.7):
+        found = reach_target(strange, reference, CORRUPTIONS["gaussian_noise"], target, 5, learned)
+        assert found.is_reached and abs(found.visual_change - target) <= TOLERANCE
+
+
+def test_a_portrait_has_the_shares_of_the_information_and_the_greys() -> None:
+    picture = PICTURES[2]
+    energies, shares, rest = np.split(VifReference(picture).portrait, [4, 7])
+    # Hand computed from the luminance; sums over bands from the public definition of VIF against itself.
+    luminance = grey(picture)
+    tones = [luminance.mean() / 255, luminance.std() / 255, (luminance < 25).mean(), (luminance > 230).mean()]
+    assert rest[1:] == pytest.approx(tones, abs=1e-6)
+    assert 0 < shares.sum() < 0.5 and np.isfinite(energies).all()
+    # Less contrast, less energy; the shares of dark and bright pixels vanish.
+    flat = VifReference((100 + picture.astype(np.float64) / 10).astype(np.uint8)).portrait
+    assert (flat[:4] < energies).all() and flat[10:].tolist() == [0, 0]
 
 
 def test_pilot_map_is_isotonic_even_when_single_measurements_dip() -> None:
