@@ -129,9 +129,10 @@ def draw(figure: Figure, *, width: str = "text") -> matplotlib.figure.Figure:
     if figure.has_names:
         canvas = Canvas(figsize=rows_size(figure, across), layout="constrained")
         draw_rows(figure, canvas.subplots())
-        meanings = {trace.meaning: _estimate_handle(trace) for trace in figure.traces if isinstance(trace, Estimates)}
-        if len(meanings) > 1:
-            draw_legend(canvas, meanings)
+        handles = {trace.meaning: _estimate_handle(trace) for trace in figure.traces if isinstance(trace, Estimates)}
+        handles |= _kind_handles(figure)
+        if len(handles) > 1:
+            draw_legend(canvas, handles)
         return canvas
     height = _HEIGHTS[across > WIDTHS["column"]]
     canvas = Canvas(figsize=(across, height if figure.has_strip else _WITHOUT_STRIP * height), layout="constrained")
@@ -221,13 +222,15 @@ def draw_rows(figure: Figure, axes: Any) -> None:
 
 
 def legend_handles(figures: Iterable[Figure]) -> dict[str, Any]:
-    """One entry an observer and a band that is drawn, as they look in the first figure that has them."""
+    """One entry an observer, a kind, and a band that is drawn, as they look in the first figure that has them."""
     observers: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
     bands: dict[str, Any] = {}
     for figure in figures:
+        kinds |= _kind_handles(figure)
         observers = {one.name: _legend_handle(one) for one in figure.observers} | observers
         bands = {meaning: _band_handle(figure, meaning) for meaning in figure.shown_bands} | bands
-    return observers | bands
+    return observers | kinds | bands
 
 
 def draw_legend(canvas: Any, handles: Mapping[str, Any]) -> None:
@@ -384,6 +387,12 @@ def _legend_handle(observer: Observer) -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **_stroke(style_of(observer)))
+
+
+def _kind_handles(figure: Figure) -> dict[str, Any]:
+    from matplotlib.patches import Patch
+
+    return {kind.name: Patch(color=kind.colour) for kind in figure.kinds}
 
 
 def _band_handle(figure: Figure, meaning: str) -> Any:

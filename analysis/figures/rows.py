@@ -36,7 +36,7 @@ class Pair:
 
 
 def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
-    """HMRI as bars and MRSI as dots, each with its interval, the highest HMRI on top.
+    """HMRI as bars and MRSI as dots, each with its interval, by kind where networks have one, the highest HMRI on top.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
     """
     if not rows:
         raise InvalidInput("A figure of indices needs at least one classifier.")
-    ordered = sorted(rows, key=lambda row: -row.hmri)
+    ordered = sorted(rows, key=lambda row: (row.observer.kind.order if row.observer.kind else 0, -row.hmri))
     observers = tuple(row.observer for row in ordered)
     places = tuple(map(float, range(len(ordered))))
     return Figure(

@@ -29,6 +29,18 @@ LARGEST_DOT = 6.0
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What networks of one architecture or training have in common; `analysis.observers.kinds` has them all."""
+
+    id: str
+    #: In legends and tables.
+    name: str
+    colour: str
+    #: Place in figures and tables.
+    order: int
+
+
+@dataclass(frozen=True)
 class Observer:
     """Whose answers a series shows."""
 
@@ -36,6 +48,8 @@ class Observer:
     role: Role
     #: Place among the observers of its role, from 0; decides colour and dashes.
     index: int = 0
+    #: Where networks are shown by kind: it decides the colour, and `index` counts within it.
+    kind: Kind | None = None
 
 
 #: Of whom a result is that does not say it.
@@ -56,13 +70,15 @@ class Style:
 def style_of(observer: Observer) -> Style:
     """People are black and thickest, single participants thin and grey.
 
-    Classifiers take palette and dashes in turn, so that 36 differ without labels.
+    Classifiers take palette and dashes in turn, so that 36 differ without labels; by kind they take its colour.
     """
     if observer.role == "human":
         # Several groups of people in one figure differ by their dashes alone.
         return Style(INK, DASHES[observer.index % len(DASHES)], 3.5)
     if observer.role == "participant":
         return Style(FAINT, (), 1.0)
+    if observer.kind is not None:
+        return Style(observer.kind.colour, CLASSIFIER_DASHES[observer.index % len(CLASSIFIER_DASHES)], 2.0)
     lap, place = divmod(observer.index, len(PALETTE))
     return Style(PALETTE[place], CLASSIFIER_DASHES[(place + lap) % len(CLASSIFIER_DASHES)], 2.0)
 
@@ -281,6 +297,12 @@ class Figure:
                 case Estimates():
                     seen |= dict.fromkeys(trace.observers)
         return tuple(sorted(seen, key=lambda observer: observer.role != "human"))
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Kinds of networks by which series are coloured, in their order; none where colours are of single networks."""
+        found = {observer.kind for observer in self.observers if observer.kind is not None}
+        return tuple(sorted(found, key=lambda kind: kind.order))
 
     def shows(self, name: str) -> bool:
         """Whether an observer of this name has a series, a row or column of names, or the figure to itself."""

@@ -165,7 +165,7 @@ _MATERIAL_PAGES: Mapping[str, str] = {
     """,
     "original": "stimuli:original",
     "stimulus": "stimuli:picture stimuli:small",
-    "evaluation": "evaluations:run evaluations:delete",
+    "evaluation": "evaluations:run evaluations:kind evaluations:delete",
     "retraining": "evaluations:retraining",
     "search": """
         counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export

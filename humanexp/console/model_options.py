@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 
 from analysis.classifiers.networks import PRECISIONS
 from analysis.errors import InvalidInput
+from analysis.observers.kinds import KINDS
 from analysis.observers.protocol import (
     CUSTOM,
     MOST_TOKENS,
@@ -61,6 +62,13 @@ def add_network_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--labels", metavar="FILE", type=Path, help="CSV of a network's own labels: label,category, one row an output"
     )
+    parser.add_argument(
+        "--kind",
+        choices=list(KINDS),
+        default="",
+        help="of the networks: figures colour and order by it, and means over kinds are taken (default: as known from "
+        "adapter string and name)",
+    )
     parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
 
 
@@ -107,6 +115,7 @@ def how_of(options: Mapping[str, Any]) -> How:
         labels=options["labels"],
         allow_download=options["allow_download"],
         precision=options["precision"],
+        kind=options["kind"],
     )
 
 

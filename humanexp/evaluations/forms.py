@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from analysis.errors import AnalysisError
+from analysis.observers.kinds import KINDS
 from humanexp.evaluations import specs
 from humanexp.evaluations.services.evaluations import How
 from humanexp.evaluations.services.uploads import uploaded_labels
@@ -37,6 +38,19 @@ class _SetForm(forms.Form):
         required=False,
         help_text="A name that is there already gets the new predictions once they are complete.",
     )
+
+
+def _kind_field() -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label="Kind of network",
+        required=False,
+        choices=[("", "as known from its name"), *((kind.id, kind.name) for kind in KINDS.values())],
+        help_text="Figures colour and order networks by kind, and means over kinds are taken.",
+    )
+
+
+class KindForm(forms.Form):
+    kind = _kind_field()
 
 
 class EvaluateForm(_SetForm):
@@ -76,7 +90,8 @@ class EvaluateForm(_SetForm):
     allow_download = forms.BooleanField(
         label="Fetch published weights from the network if they are not on this machine", required=False
     )
-    field_order = ("spec", "stimulus_set", "name", "rule", "decide", "device", "precision", "allow_download")
+    kind = _kind_field()
+    field_order = ("spec", "stimulus_set", "name", "kind", "rule", "decide", "device", "precision", "allow_download")
 
     def known(self) -> list[str]:
         """Networks that are offered while typing."""
@@ -86,7 +101,7 @@ class EvaluateForm(_SetForm):
     def asked(self) -> dict[str, Any]:
         """As `services.evaluate` takes it, from a valid form. A processor computes in float32 in any case."""
         given = dict(self.cleaned_data)
-        how = {name: given.pop(name) for name in ("rule", "decide", "device", "precision", "allow_download")}
+        how = {name: given.pop(name) for name in ("rule", "decide", "device", "precision", "allow_download", "kind")}
         how["decide"] = how["decide"] or "among"
         how["precision"] = how["precision"] if how["precision"] and how["device"] != "cpu" else "float32"
         return {**given, "how": How(**how)}

@@ -4,6 +4,8 @@ from pathlib import PurePath
 
 from django.db import models
 
+from analysis.classifiers.papers import kind_of
+from analysis.observers.kinds import KINDS
 from humanexp.core.models import Owned
 from humanexp.evaluations.specs import shown
 from humanexp.stimuli.models import StimulusSet
@@ -17,6 +19,8 @@ class EvaluationRun(Owned):
     name = models.CharField(max_length=80)
     #: adapter string, e.g. "timm:resnet50"
     spec = models.CharField(max_length=300)
+    #: of networks, an id of `analysis.observers.kinds.KINDS`; empty: what is known of the spec and the name
+    kind = models.CharField(max_length=20, blank=True)
     device = models.CharField(max_length=20, default="cpu")
     #: how the outputs that stand for a label became its score: mean, sum or max
     rule = models.CharField(max_length=8, default="mean")
@@ -57,6 +61,16 @@ class EvaluationRun(Owned):
 
     def __str__(self) -> str:
         return f"{self.name} on {self.stimulus_set}"
+
+    @property
+    def network_kind(self) -> str:
+        """Id of its kind: as somebody said, or as the papers' networks are known; empty if unknown."""
+        return self.kind or kind_of(self.spec, self.name)
+
+    @property
+    def network_kind_name(self) -> str:
+        """The same for people."""
+        return KINDS[self.network_kind].name if self.network_kind else "not known"
 
     @property
     def job_subject(self) -> str:

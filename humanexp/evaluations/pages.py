@@ -18,14 +18,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.classifiers import onnx_network
 from analysis.classifiers.onnx_network import is_installed
-from analysis.classifiers.published import PAPER_MODELS
+from analysis.classifiers.papers import paper_models
 from analysis.errors import AnalysisError
 from analysis.observers.methods import methods_text, said_of_place, warnings_of
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.middleware import takes_uploads
 from humanexp.core.selectors import user_of
 from humanexp.evaluations import selectors
-from humanexp.evaluations.forms import ConfirmForm, EvaluateForm, GoldForm, ModelForm, TableForm
+from humanexp.evaluations.forms import ConfirmForm, EvaluateForm, GoldForm, KindForm, ModelForm, TableForm
 from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.evaluations.services import evaluations, uploads
 from humanexp.evaluations.services.evaluations import evaluate
@@ -81,6 +81,7 @@ def run_context(run: EvaluationRun) -> dict[str, Any]:
         "place": said_of_place(position) if position else "",
         "warnings": warnings_of(run.asking),
         "shares": shares_of([run]) if run.predictions_file else [],
+        "kind_form": KindForm(initial={"kind": run.kind}),
         "stretches": [f"{low:g} to {high:g}" for low, high in pairwise(EDGES)],
         **partial_context(job),
     }
@@ -125,7 +126,7 @@ def classifiers(request: HttpRequest) -> HttpResponse:
     context = {
         "rows": rows_of(list(selectors.all_runs())),
         "retrainings": rows_of(list(selectors.all_retrainings())),
-        "paper_models": PAPER_MODELS,
+        "paper_models": paper_models(),
         "packaged": (shipped := packaged()),
         "all_packaged": all(is_installed for _spec, is_installed in shipped),
         "install": onnx_network.INSTALL,
@@ -218,6 +219,18 @@ def take(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """One classifier on one set: the facts, and the job while it is under way."""
     return render(request, "evaluations/run.html", run_context(selectors.run_by_pk(pk)))
+
+
+@login_required
+@require_POST
+def kind(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say of which kind the network of a run is."""
+    form = KindForm(request.POST)
+    if not form.is_valid():
+        raise InvalidRequest("There is no such kind of networks: choose one of the list.")
+    evaluations.set_kind(run=selectors.run_by_pk(pk), kind=form.cleaned_data["kind"], by=user_of(request))
+    messages.success(request, "Saved. The next analysis shows the network by this kind.")
+    return redirect("evaluations:run", pk=pk)
 
 
 @login_required

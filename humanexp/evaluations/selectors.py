@@ -81,6 +81,11 @@ def decisions_on(stimulus_set: StimulusSet) -> dict[str, HowDecided]:
     }
 
 
+def kinds_on(stimulus_set: StimulusSet) -> dict[str, str]:
+    """Kind of every network with predictions on this set that has one, by its name."""
+    return {run.name: run.network_kind for run in completed_runs(stimulus_set) if run.network_kind}
+
+
 def answers_for(stimulus_set: StimulusSet) -> pd.DataFrame | None:
     """Answers to every question to models that were asked in words here, columns of the ANSWERS schema; None: no model.
 

@@ -12,6 +12,7 @@ urlpatterns = [
     path("classifiers/upload/take/", pages.take, name="take"),
     path("classifiers/models/new/", pages.upload_model, name="upload_model"),
     path("classifiers/<int:pk>/", pages.run, name="run"),
+    path("classifiers/<int:pk>/kind/", pages.kind, name="kind"),
     path("classifiers/<int:pk>/delete/", pages.delete, name="delete"),
     path("classifiers/retraining/<int:pk>/", pages.retraining, name="retraining"),
     path("stimuli/sources/<slug:name>/gold/", pages.select_gold, name="select_gold"),

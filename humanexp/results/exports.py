@@ -31,6 +31,7 @@ from humanexp.results.tables import (
     curve_predictions_of,
     factors_of,
     level_predictions_of,
+    network_kinds,
     participant_codes,
     predictions_of,
     session_summary,
@@ -179,7 +180,12 @@ def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator
     from analysis.findings.reproduction import describe_analysis
 
     run = latest_run(study)
-    used: Mapping[str, object] = {**analysis_settings(study), "seed": study.seed, "n_bootstrap": N_BOOTSTRAP}
+    used: Mapping[str, object] = {
+        **analysis_settings(study),
+        "network_kinds": network_kinds(study),
+        "seed": study.seed,
+        "n_bootstrap": N_BOOTSTRAP,
+    }
     sessions: Mapping[str, object] | None = None
     if run is not None:
         found, beside = findings(run), beside | since_of(run)

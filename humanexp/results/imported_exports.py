@@ -100,7 +100,9 @@ def kept_export(study: Study) -> ExportedStudy | None:
 def settings_of(exported: ExportedStudy) -> Mapping[str, object]:
     """How the study was analysed, as `analysis.findings.model.people.Settings.planned` takes it."""
     told = exported.settings.to_json()
-    return {"recruiter_weights": {}} | {name: value for name, value in told.items() if name not in _CHOSEN_ANEW}
+    return {"recruiter_weights": {}, "network_kinds": {}} | {
+        name: value for name, value in told.items() if name not in _CHOSEN_ANEW
+    }
 
 
 @lru_cache(maxsize=4)

@@ -134,7 +134,8 @@ def run_analysis(
             raise StudyRefused("Nothing is left to analyse with this choice of sessions and trials: limit it less.")
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
     seed = study.seed if seed is None else seed
-    planned = Settings.planned(**tables.analysis_settings(study), seed=seed, n_bootstrap=n_bootstrap)
+    chosen = {**tables.analysis_settings(study), "network_kinds": tables.network_kinds(study)}
+    planned = Settings.planned(**chosen, seed=seed, n_bootstrap=n_bootstrap)
     with executor(settings.COMPUTE) as pool:
         found = analyse(
             **inputs,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict, cast
 
+from analysis.classifiers.papers import kind_of
 from analysis.study.analysis_plan import AnalysisPlan
 from analysis.tables.stimuli import FACTORS, LEVEL_PREDICTIONS, STIMULI
 from analysis.tables.trials import ANSWERS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
-from humanexp.evaluations.selectors import answers_for, predictions_for
+from humanexp.evaluations.selectors import answers_for, kinds_on, predictions_for
 from humanexp.participation.answers import iter_trial_rows, unfetched_answers
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.participation.sessions import session_counts
@@ -88,6 +89,20 @@ def analysis_settings(study: Study) -> dict[str, object]:
     # Without weights of their own recruiters count by the places that are planned with them.
     weights = configuration.recruiter_weights
     return configuration.analysis.settings() | {"recruiter_weights": weights}
+
+
+def network_kinds(study: Study) -> dict[str, str]:
+    """Kind of every network of the study that has one: as the installation says it, or as its export did."""
+    kept = kept_export(study)
+    if kept is not None:
+        return dict(kept.settings.network_kinds)
+    made = kinds_on(study.stimulus_set) if study.stimulus_set is not None else {}
+    if study.origin != Origin.IMPORTED:
+        return made
+    observers = TrialImport.objects.get(study=study).observers
+    published = [name for name, of_kind in observers.items() if of_kind == "classifier"]
+    known = {name: kind for name in published if (kind := kind_of("", name))}
+    return known | {_name_here(name, published): kind for name, kind in made.items()}
 
 
 def trials_of(study: Study) -> pd.DataFrame:
@@ -352,8 +367,13 @@ def _on_published_pictures(study: Study, made: pd.DataFrame, taken: set[str]) ->
     pictures = _published_pictures(TrialImport.objects.get(study=study))
     own = made.rename(columns={"stimulus": "key"})
     rows = own[["key", *own.columns.difference(pictures.columns, sort=False)]].merge(pictures, on="key")
-    rows["classifier"] = rows["classifier"].map(lambda name: f"{name} (here)" if name in taken else name)
+    rows["classifier"] = rows["classifier"].map(lambda name: _name_here(name, taken))
     return rows
+
+
+def _name_here(name: str, taken: Collection[str]) -> str:
+    """Of a model that was asked here, among published ones."""
+    return f"{name} (here)" if name in taken else name
 
 
 def imported_studies() -> list[Study]:

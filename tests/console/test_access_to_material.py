@@ -44,7 +44,7 @@ WANTED = {
     "labels change": "stimuli:label_space stimuli:labels_file stimuli:delete_labels",
     "original change": "stimuli:original",
     "stimulus change": "stimuli:picture stimuli:small",
-    "evaluation change": "evaluations:run evaluations:delete",
+    "evaluation change": "evaluations:run evaluations:kind evaluations:delete",
     "retraining change": "evaluations:retraining",
     "counterfactual change": "counterfactuals:picture",
     "search change": """

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun, Retraining
@@ -21,7 +22,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from tests.evaluations.sets import picture_set
-from tests.markup import words
+from tests.markup import markup, words
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = "evaluations:classifiers"
@@ -172,6 +173,32 @@ def test_a_failed_evaluation_says_why(lab: Client, stimulus_set: StimulusSet) ->
     page = lab.get(reverse("evaluations:run", args=[run.pk])).content.decode()
     assert "timm has no network" in page
     assert "failed" in lab.get(reverse(LIST)).content.decode()
+
+
+def test_the_kind_of_a_network_is_known_or_said(lab: Client, stimulus_set: StimulusSet) -> None:
+    run, _job = evaluate(stimulus_set=stimulus_set, spec="export:fixtures/classifiers/clean.pt2")
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
+    page, address = reverse("evaluations:run", args=[run.pk]), reverse("evaluations:kind", args=[run.pk])
+    assert "<dd>not known" in markup(lab.get(page).content)
+    assert lab.post(address, {"kind": "cnn"}).status_code == 422
+    assert lab.post(address, {"kind": "adversarial"}).url == page
+    assert "<dd>adversarially trained" in markup(lab.get(page).content)
+    run.refresh_from_db()
+    assert (run.kind, run.network_kind) == ("adversarial", "adversarial")
+    assert lab.post(address, {"kind": ""}).url == page
+    EvaluationRun.objects.update(spec="timm:resnet18.fb_swsl_ig1b_ft_in1k")
+    assert "semi-weakly supervised, as known from its name" in words(lab.get(page).content)
+
+
+def test_a_kind_said_with_the_evaluation_stays_when_it_is_repeated(stimulus_set: StimulusSet) -> None:
+    spec = "export:fixtures/classifiers/clean.pt2"
+    run, job = evaluate(stimulus_set=stimulus_set, spec=spec, how=evaluations.How(kind="vit"))
+    assert "kind" not in job.parameters, "it decides no prediction"
+    evaluate(stimulus_set=stimulus_set, spec=spec)
+    run.refresh_from_db()
+    assert run.kind == "vit"
+    with pytest.raises(InvalidRequest, match="no kind of networks 'cnn'"):
+        evaluate(stimulus_set=stimulus_set, spec=spec, how=evaluations.How(kind="cnn"))
 
 
 def test_deleting_asks_for_the_name(lab: Client, stimulus_set: StimulusSet) -> None:

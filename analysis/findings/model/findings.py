@@ -126,6 +126,11 @@ class Findings(Entry):
         return self.settings.level if self.settings else LEVEL
 
     @property
+    def network_kinds(self) -> dict[str, str]:
+        """Id of the kind of every network that has one (`analysis.observers.kinds.KINDS`)."""
+        return self.settings.network_kinds if self.settings else {}
+
+    @property
     def counts(self) -> SessionCounts:
         """Counts of sessions; zeros where nobody counted them."""
         return self.sessions or SessionCounts()

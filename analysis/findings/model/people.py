@@ -11,6 +11,7 @@ from analysis.entry import Entry
 from analysis.errors import InvalidInput
 from analysis.findings.model.comparisons import Word
 from analysis.findings.model.entry import N_BOOTSTRAP, Interval, Pair
+from analysis.observers.kinds import kind_named
 from analysis.study.analysis_plan import (
     BAND_MARGIN,
     D_PRIME_MARGIN,
@@ -55,6 +56,9 @@ class Settings(Entry):
     recruiter_weights : dict of recruiter to float
         By which the people of each recruiter count together in everything about people; others are left out. Without
         any, everybody counts once.
+    network_kinds : dict of str to str
+        Kind of each network that has one, by its id in `analysis.observers.kinds.KINDS`: figures show networks by kind,
+        and means over kinds are taken. Not stated where there is none.
     """
 
     seed: int
@@ -71,6 +75,14 @@ class Settings(Entry):
     #: findings of earlier versions, which do not say, are means over answers
     estimand: Estimand = "answers"
     recruiter_weights: dict[str, float] = {}
+    network_kinds: dict[str, str] = {}
+
+    @field_validator("network_kinds")
+    @classmethod
+    def _known(cls, kinds: dict[str, str]) -> dict[str, str]:
+        for kind in kinds.values():
+            kind_named(kind)
+        return kinds
 
     @field_validator("seed")
     @classmethod
@@ -88,9 +100,10 @@ class Settings(Entry):
             **AnalysisPlan().settings(),
             **chosen,
         }
-        # Weights are stated where there are some; plans and exports may name that there are none.
-        if not values["recruiter_weights"]:
-            del values["recruiter_weights"]
+        # Weights and kinds are stated where there are some; plans and exports may name that there are none.
+        for name in ("recruiter_weights", "network_kinds"):
+            if not values.get(name):
+                values.pop(name, None)
         return cls.model_validate(values | {"borrow": values["borrow"] or {}})
 
 

@@ -114,6 +114,7 @@ ACTS: Mapping[str, str] = {
     "upload-model": "uploaded a model",
     "replace-predictions": "replaced predictions",
     "delete-predictions": "deleted predictions",
+    "set-kind": "said of which kind a network is",
     "search": "started a search for counterfactuals",
     "freeze-search": "froze the pictures of a search",
     "delete-participant": "deleted a participant",

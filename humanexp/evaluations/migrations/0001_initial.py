@@ -93,6 +93,7 @@ class Migration(migrations.Migration):
                         ("created_at", models.DateTimeField(auto_now_add=True)),
                         ("name", models.CharField(max_length=80)),
                         ("spec", models.CharField(max_length=300)),
+                        ("kind", models.CharField(blank=True, max_length=20)),
                         ("device", models.CharField(default="cpu", max_length=20)),
                         ("rule", models.CharField(default="mean", max_length=8)),
                         ("decide", models.CharField(default="among", max_length=8)),

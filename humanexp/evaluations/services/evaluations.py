@@ -12,6 +12,7 @@ from django.db import transaction
 from analysis.classifiers.networks import check_precision
 from analysis.classifiers.shards import Joined
 from analysis.errors import ClassifierUnavailable
+from analysis.observers.kinds import KINDS
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User, record
@@ -43,11 +44,14 @@ class How:
     allow_download: bool = False
     #: numbers that a torch network computes with on CUDA
     precision: str = "float32"
+    #: of the networks, an id of `KINDS`; empty: what is known of each
+    kind: str = ""
 
     def parameters(self, by: User | None) -> dict[str, Any]:
         """Of the job. python: runs code; only the command line, which leaves no account behind, may ask for it."""
         labels = str(self.labels.resolve()) if self.labels else ""
-        return {**asdict(self), "labels": labels, "allow_code": by is None}
+        told = {name: value for name, value in asdict(self).items() if name != "kind"}
+        return {**told, "labels": labels, "allow_code": by is None}
 
 
 @transaction.atomic
@@ -115,6 +119,7 @@ def _check(stimulus_set: StimulusSet, how: How) -> None:
     if stimulus_set.completed_at is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} is not complete yet: let its job finish first.")
     _check_own_labels(stimulus_set, how)
+    _check_kind(how.kind)
     try:
         check_precision(how.precision, how.device)
     except ClassifierUnavailable as error:
@@ -136,9 +141,13 @@ def _run(
         rule=how.rule,
         decide=how.decide,
         own_labels=how.own_labels,
+        kind=how.kind,
         lab_id=stimulus_set.lab_id,
         created_by=by or owner,
     )
+    if how.kind and run.kind != how.kind:
+        run.kind = how.kind
+        run.save(update_fields=["kind"])
     return run, spec
 
 
@@ -221,6 +230,26 @@ def delete(*, run: EvaluationRun, by: User | None = None) -> None:
     run.delete()
     file_store.forget(folder)
     transaction.on_commit(lambda: shutil.rmtree(media_path(folder), ignore_errors=True))
+
+
+@transaction.atomic
+def set_kind(*, run: EvaluationRun, kind: str, by: User | None = None) -> EvaluationRun:
+    """Say of which kind a network is; empty: what is known of its adapter string. The next analysis groups by it."""
+    ownership.check(by, Right.CHANGE, run)
+    _check_kind(kind)
+    if kind != run.kind:
+        record(action="set-kind", subject=f"stimulus set:{run.stimulus_set.name}", by=by, name=run.name, kind=kind)
+        run.kind = kind
+        run.save(update_fields=["kind"])
+    return run
+
+
+def _check_kind(kind: str) -> None:
+    if kind and kind not in KINDS:
+        raise InvalidRequest(
+            f"There is no kind of networks {kind!r}: choose one of {', '.join(KINDS)}.",
+            fields={"kind": "one of the list"},
+        )
 
 
 def check_idle(run: EvaluationRun) -> None:

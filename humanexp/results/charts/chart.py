@@ -10,6 +10,7 @@ from analysis.figures.value import Figure, Observer
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
+from analysis.observers.kinds import observers_by_kind
 from analysis.observers.protocol import VIEWING
 from humanexp.core.errors import existing
 
@@ -96,20 +97,19 @@ class FigureName:
 
 
 def observers_of(findings: Findings) -> dict[str, Observer]:
-    """Every population with its place in the palette: the same classifier looks the same in every figure."""
-    names = [curve.population for curve in findings.curves]
-    names += [one.name for one in findings.observers if one.kind == "classifier"]
-    classifiers = [name for name in dict.fromkeys(names) if name != HUMANS]
-    observers = {name: Observer(name, "classifier", place) for place, name in enumerate(classifiers)}
-    return {HUMANS: Observer(PEOPLE, "human"), **observers}
+    """How every population looks, networks by kind where they have one: the same in every figure."""
+    return {HUMANS: Observer(PEOPLE, "human"), **observers_by_kind(_classifiers(findings), findings.network_kinds)}
 
 
 def population_keys(findings: Findings) -> dict[str, str]:
-    """Names of populations in addresses: `humans`, or `m` and the classifier's place in the palette."""
-    return {
-        population: HUMANS if population == HUMANS else f"m{observer.index}"
-        for population, observer in observers_of(findings).items()
-    }
+    """Names of populations in addresses: `humans`, or `m` and the classifier's place in the findings."""
+    return {HUMANS: HUMANS} | {name: f"m{place}" for place, name in enumerate(_classifiers(findings))}
+
+
+def _classifiers(findings: Findings) -> list[str]:
+    names = [curve.population for curve in findings.curves]
+    names += [one.name for one in findings.observers if one.kind == "classifier"]
+    return [name for name in dict.fromkeys(names) if name != HUMANS]
 
 
 def population_label(population: str) -> str:
@@ -127,11 +127,12 @@ def figure_names(findings: Findings) -> list[FigureName]:
 
 
 def curves_of(findings: Findings, name: FigureName) -> list[Curve]:
-    """The curves of one figure, people's first."""
+    """The curves of one figure, people's first, then those of networks as `observers_of` orders them."""
     curves = [
         curve for curve in findings.curves if (curve.property, curve.corruption) == (name.measure, name.corruption)
     ]
-    return sorted(curves, key=lambda curve: curve.population != HUMANS)
+    places = list(observers_of(findings))
+    return sorted(curves, key=lambda curve: places.index(curve.population))
 
 
 def corruptions_of(findings: Findings) -> list[str]:

@@ -13,8 +13,8 @@ def test_defaults_are_those_of_the_analysis() -> None:
     stated = Settings.planned(seed=1)
     for name, value in AnalysisPlan().settings().items():
         assert value == getattr(stated, name), name
-    # What a study says is never lost on the way; that there are no weights is not stated.
-    assert set(Settings.model_fields) - stated.model_fields_set == {"recruiter_weights"}
+    # What a study says is never lost on the way; that there are no weights and no kinds is not stated.
+    assert set(Settings.model_fields) - stated.model_fields_set == {"recruiter_weights", "network_kinds"}
 
 
 def test_what_is_given_is_kept() -> None:
