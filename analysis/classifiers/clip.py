@@ -1,7 +1,8 @@
 """Adapter ``open_clip:REFERENCE``: a CLIP network that compares pictures with sentences.
 
 REFERENCE is ``MODEL/TAG`` (published weights), ``MODEL@FILE`` (own weights), ``MODEL@random``, or a folder with
-``open_clip_config.json`` and weights. A picture's label is the one whose sentence, "a picture of a cat", is nearest.
+``open_clip_config.json`` and weights. A picture's label is the one whose sentence, "a picture of a cat", is nearest;
+``REFERENCE#vcr`` takes the sentences of that paper, one for each of ImageNet's 1,000 classes.
 """
 
 from __future__ import annotations
@@ -16,18 +17,13 @@ from typing import Any
 
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
+from analysis.classifiers.sentences import asked_for, of_labels, prompt
 from analysis.classifiers.weights import INSTALL, import_torchvision, refuse_two_sets, untrained
 from analysis.errors import ClassifierUnavailable
-from analysis.labels.files import default_labels
 from analysis.labels.space import LabelSpace
 
 #: As a folder of a CLIP network names its weights.
 _WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
-
-
-def prompt(label: str) -> str:
-    """The sentence for a label: "a picture of an airplane" (VCR, experiments)."""
-    return f"a picture of {'an' if label[0].lower() in 'aeiou' else 'a'} {label}"
 
 
 def load(
@@ -46,10 +42,14 @@ def load(
     Raises
     ------
     ClassifierUnavailable
-        If open_clip, the network or its weights are not here, or damaged.
+        If open_clip, the network, its weights or the sentences that it names are not here, or damaged.
     """
     check_device(device)
     spec = f"open_clip:{reference}"
+    network_name, sentences = (reference, None) if Path(reference).is_dir() else asked_for(reference)
+    if sentences is not None and labels is not None:
+        raise ClassifierUnavailable(f"{spec} has sentences of its own: leave out the mapping file.")
+    told = sentences or of_labels(space, labels, sentence)
     import_torchvision()
     try:
         open_clip = importlib.import_module("open_clip")
@@ -58,7 +58,7 @@ def load(
     safetensors = importlib.import_module("safetensors")
     unreadable = (OSError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError, safetensors.SafetensorError)
     try:
-        network, tokenizer, config = _made(open_clip, reference, spec, allow_download=allow_download)
+        network, tokenizer, config = _made(open_clip, network_name, spec, allow_download=allow_download)
     except unreadable as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ClassifierUnavailable(f"{spec} cannot be loaded: {reason}") from error
@@ -67,17 +67,16 @@ def load(
     inputs = Preprocessing(
         int(size[0] if isinstance(size, list | tuple) else size), tuple(settings["mean"]), tuple(settings["std"])
     )
-    named = labels or (space or default_labels()).ids
-    words = named if labels or space is None else tuple(space[one].word() for one in named)
-    sentences = [sentence(word) for word in words]
+    texts = list(told.texts)
     state = network.state_dict()
     return TorchNetwork(
         name=Path(reference).name if Path(reference).is_dir() else reference,
-        labels=named,
-        digest=weights_digest(state, also=f"{inputs} {sentences} {config}"),
+        labels=told.labels,
+        digest=weights_digest(state, also=f"{inputs} {texts} {config}"),
         inputs=inputs,
-        forward=_zero_shot(frozen(network, device), tokenizer(sentences).to(device)),
+        forward=_zero_shot(frozen(network, device), tokenizer(texts).to(device)),
         device=device,
+        facts={"sentences": str(told)},
     )
 
 

@@ -29,7 +29,7 @@ TABLES = "evaluations/tables"
 MOST_CLASSIFIERS = 20
 _TABLE = re.compile(rf"{TABLES}/[0-9a-f]{{64}}\.(csv|parquet)")
 _FILE = re.compile(r"(?<![\w/.\-])[\w.\-]+\.(?:pt2|onnx|pt|ckpt|npy)(?![\w/.])")
-_NAME = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)?(@[A-Za-z0-9_.\-]+)?")
+_NAME = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)?(@[A-Za-z0-9_.\-]+)?(#[a-z]+)?")
 
 
 def default_name(spec: str) -> str:

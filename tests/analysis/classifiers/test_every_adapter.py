@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.classifiers.clip import prompt
 from analysis.classifiers.loading import SCHEMES, load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.port import Classifier, RecordedPredictions, classify, rehearse
@@ -147,11 +146,6 @@ def test_an_onnx_network_of_one_batch_size_takes_any_number_of_pictures(tmp_path
     assert isinstance(fixed, Classifier)
     assert fixed.predict(pictures) == pytest.approx(free.predict(pictures), abs=1e-6)
     assert fixed.predict(pictures[:0]).shape == (0, 16)
-
-
-def test_clip_reads_sentences() -> None:
-    assert prompt("cat") == "a picture of a cat"
-    assert prompt("airplane") == "a picture of an airplane"
 
 
 def test_weights_of_a_network_that_was_trained_on_many_devices_load(made: dict[str, Made], tmp_path: Path) -> None:
