@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from analysis.claims.agreement import benchmark_caveats, benchmark_definitions
 from analysis.documents.value import Block, Document, Facts, FigureBlock, Paragraph, Section, TableBlock
 from analysis.figures.performance import condition_figure
-from analysis.figures.table import Cell, Column, Table, estimate
+from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.figures.value import Figure, Observer
 from analysis.findings.benchmark import benchmark_table as standings_of
 from analysis.findings.factors import MOST_VALUES
@@ -252,19 +252,48 @@ def drop_table(card: Scorecard) -> Table:
 
 
 def factor_tables(card: Scorecard) -> Iterator[Table]:
-    """Right answers by the values of each factor, a table a set and factor."""
+    """Right answers by the values of each factor and in total, a table a set and factor; with drops, where there are.
+
+    ImageNet-D's Table 1: a row an observer, a column a value of the factor and one for all pictures, and behind each
+    the drop from the reference set, as the paper has it: accuracy there, on the labels of both sets, minus that here.
+    """
+    reference = {(one.set, one.observer): one.reference_accuracy for one in card.drops}
     for one in card.sets:
+        total = {score.observer: estimate(score.accuracy, score.interval) for score in one.scores}
         for factor in dict.fromkeys(entry.factor for entry in one.factors):
             entries = [entry for entry in one.factors if entry.factor == factor]
             values = list(dict.fromkeys(entry.value for entry in entries))
             observers = list(dict.fromkeys(entry.observer for entry in entries))
             cells = {(entry.observer, entry.value): estimate(entry.accuracy, entry.interval) for entry in entries}
+            cells |= {(name, _TOTAL): total[name] for name in observers if name in total}
+            before = {name: reference.get((one.set, name)) for name in observers}
+            has_drops = any(value is not None for value in before.values())
+            columns = [Column("observer", "Observer")]
+            rows: list[list[Cell]] = [[_label(name)] for name in observers]
+            for value in (*values, _TOTAL):
+                columns.append(Column(value, value, "estimate"))
+                for row, name in zip(rows, observers, strict=True):
+                    row.append(cells.get((name, value)))
+                if has_drops:
+                    columns.append(Column(f"{value}_drop", "drop", "number"))
+                    for row, name in zip(rows, observers, strict=True):
+                        row.append(_fallen(before.get(name), cells.get((name, value))))
+            notes = ("Drops are from the set's reference, for the numbers as they stand: without intervals.",)
             yield Table(
                 f"{one.set}-{factor}",
                 f"Right answers by {factor}: {one.set}",
-                (Column("observer", "Observer"), *(Column(value, value, "estimate") for value in values)),
-                tuple((_label(name), *(cells.get((name, value)) for value in values)) for name in observers),
+                tuple(columns),
+                tuple(map(tuple, rows)),
+                notes if has_drops else (),
             )
+
+
+#: Column for all pictures of a set.
+_TOTAL = "total"
+
+
+def _fallen(before: float | None, now: Estimate | None) -> float | None:
+    return None if before is None or now is None or now[0] is None else before - now[0]
 
 
 def condition_figures(card: Scorecard) -> Iterator[tuple[SetScores, Figure]]:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -115,6 +116,26 @@ def test_a_drop_is_that_of_the_labels_in_common(published: Write, network: str, 
     run("score", "--on", easy, hard, "--json", tmp_path / "all.json")
     drops = {one["observer"]: one for one in json.loads((tmp_path / "all.json").read_text())["drops"]}
     assert "drop" not in drops["grey"] and drops["grey"]["withheld"].startswith("two rules: mean")
+
+
+def test_a_factor_has_its_drop_and_the_total_as_in_imagenet_ds_table(network: str, tmp_path: Path) -> None:
+    """By hand: on the reference the network names dog and cat and calls the bear a dog, 2 of 3."""
+    for name, reference in (("plain", ""), ("synthetic", 'reference = "plain"\n')):
+        folder, rows = tmp_path / name, []
+        for category, nuisance in (("dog", "background"), ("cat", "texture"), ("bear", "texture")):
+            write_picture(folder / "pictures" / f"{category}.png", category, side=64 if reference else 96)
+            rows.append(f"{category}.png,{category},{nuisance}")
+        (folder / "pictures/table.csv").write_text("path,category,nuisance\n" + "\n".join(rows), encoding="utf-8")
+        (folder / "pictures.sha256").write_text(digest_list(folder, "pictures"), encoding="utf-8")
+        pictures = '[pictures]\ntable = "table.csv"\nfactors = ["nuisance"]\n'
+        (folder / "set.toml").write_text(f'name = "{name}"\nversion = "1"\n{reference}{pictures}', encoding="utf-8")
+    said = score(network, "--on", tmp_path / "plain", tmp_path / "synthetic")
+    table = said.split("Right answers by nuisance: synthetic-1")[1]
+    row = next(line for line in table.splitlines() if line.startswith("grey"))
+    shown = re.sub(r"\[[^]]*\]", "", row).split()[1:]
+    assert [float(one.replace("−", "-")) for one in shown] == pytest.approx(
+        [1.0, 2 / 3 - 1.0, 0.5, 2 / 3 - 0.5, 2 / 3, 0.0], abs=5e-4
+    )
 
 
 def test_trials_about_pictures_that_are_not_there_are_left_out_only_where_the_set_says_so(
