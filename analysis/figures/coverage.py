@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InvalidInput
+from analysis.figures.drawing import LABEL, TICK, WIDTHS, draw_legend, inches_of
 from analysis.figures.paper import write_drawing
 from analysis.figures.value import GRID, INK, INK_SOFT, PALETTE, SHADE
 from analysis.visual_change.coverage import FunctionComparison, FunctionSide, SetComparison
@@ -182,50 +183,50 @@ _COLUMNS = 3
 _FAINT = 0.3
 
 
-def write_comparison(
-    path: Path, comparison: SetComparison, *, names: tuple[str, str], labels: Mapping[str, str] | None = None
-) -> Path:
-    """Write an .svg, .pdf or .png file (by its suffix); the same arguments give the same bytes.
+def draw_comparison(
+    comparison: SetComparison, *, names: tuple[str, str], labels: Mapping[str, str] | None = None, width: str = "page"
+) -> Any:
+    """Where two sets have their stimuli, a panel a function.
 
     Bars are shares of a set's stimuli in bins of visual change, faint where a bin holds too few to count as covered.
     Below the bars every level has its median, its middle half (thick) and its middle nine tenths (thin).
 
     Parameters
     ----------
-    path : Path
     comparison : SetComparison
     names : tuple of str
         Of the two sets.
     labels : mapping of str to str
         Names of functions for people.
+    width : {"text", "column", "page"}
 
     Raises
     ------
     InvalidInput
-        If the suffix is another one, or the sets share no function.
+        If the sets share no function, or the width is another one.
+
+    Notes
+    -----
+    VCR (Shen et al.), Figures 4 and 11.
     """
-    return write_drawing(path, partial(_draw_beside, comparison, names, labels or {}), salt="comparison")
-
-
-def _draw_beside(comparison: SetComparison, names: tuple[str, str], labels: Mapping[str, str]) -> Any:
     if not comparison.functions:
         raise InvalidInput(f"The sets {names[0]} and {names[1]} share no function: there is nothing to draw.")
     from matplotlib.figure import Figure as Canvas
     from matplotlib.patches import Patch
 
-    columns = min(_COLUMNS, len(comparison.functions))
+    across = inches_of(width)
+    columns = min(_COLUMNS if across > WIDTHS["column"] else 1, len(comparison.functions))
     rows = -(-len(comparison.functions) // columns)
-    canvas = Canvas(figsize=(2.7 * columns, 2.1 * rows + 0.5), layout="constrained")
+    canvas = Canvas(figsize=(across, 1.75 * rows + 0.4), layout="constrained")
     places = canvas.subplots(rows, columns, sharex=True, squeeze=False).ravel()
     for axes, function in zip(places, comparison.functions, strict=False):
-        _draw_function(axes, function, labels.get(function.name, function.name))
+        _draw_function(axes, function, (labels or {}).get(function.name, function.name))
     for axes in places[len(comparison.functions) :]:
         axes.set_axis_off()
     for axes in places[max(0, len(comparison.functions) - columns) : len(comparison.functions)]:
         axes.tick_params(labelbottom=True)
-        axes.set_xlabel("visual change", fontsize=8, color=INK_SOFT)
-    handles = [Patch(color=colour, label=name) for colour, name in zip(COLOURS, names, strict=True)]
-    canvas.legend(handles=handles, loc="outside upper left", ncols=2, frameon=False, fontsize=9)
+        axes.set_xlabel("visual change Δv", fontsize=LABEL, color=INK_SOFT)
+    draw_legend(canvas, {name: Patch(color=colour) for colour, name in zip(COLOURS, names, strict=True)})
     return canvas
 
 
@@ -246,12 +247,12 @@ def _draw_function(axes: Any, function: FunctionComparison, label: str) -> None:
     ticks = [-highest, 0, highest]
     axes.set_yticks(ticks, [f"{abs(100 * tick):.0f} %" for tick in ticks])
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
-    axes.tick_params(length=0, labelsize=7, colors=INK_SOFT)
+    axes.tick_params(length=0, labelsize=TICK, colors=INK_SOFT)
     axes.spines[:].set_visible(False)
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.set_title(
-        f"{label}: {function.a.covered} and {function.b.covered} of 40 bins", loc="left", fontsize=8, color=INK
+        f"{label}: {function.a.covered} and {function.b.covered} of 40 bins", loc="left", fontsize=TICK, color=INK
     )
 
 

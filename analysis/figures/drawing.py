@@ -1,4 +1,4 @@
-"""Figures as matplotlib draws them: letters of 5 to 7 pt, no title inside, marks that also differ in grey."""
+"""Figures as matplotlib draws them: letters of 6 and 7 pt, no title inside, marks that also differ in grey."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from analysis.figures.value import (
     band_opacity,
     cell_colour,
     dot_radius,
+    marker_of,
     style_of,
     text_colour,
 )
@@ -59,6 +60,8 @@ def wrapped(text: str, size: float, width: float) -> str:
     """The text in lines that are no wider than ``width`` inches; a word that is too long is cut into parts."""
     from textwrap import wrap
 
+    if "\n" in text:
+        return "\n".join(wrapped(line, size, width) for line in text.split("\n"))
     whole = width_of(text, size)
     if whole <= width:
         return text
@@ -96,7 +99,7 @@ def legend_columns(names: Sequence[str], size: float, width: float) -> int:
 #: Widths in inches: one column (89 mm) and both columns (183 mm) of a journal's page, and a report's text.
 WIDTHS = {"column": 3.5, "page": 7.2, "text": 6.4}
 #: Sizes of letters, pt: names of axes; ticks, names of rows and legends; words inside a drawing.
-LABEL, TICK, WORD = 7.0, 6.0, 5.5
+LABEL, TICK, WORD = 7.0, 6.0, 6.0
 #: Heights of a figure in one column and of a wider one, inches; without a strip of counts they are lower.
 _HEIGHTS = (2.8, 3.4)
 _WITHOUT_STRIP = 0.85
@@ -166,6 +169,8 @@ def draw_on(figure: Figure, axes: Any, *, shade_labels: bool = True) -> None:
         axes.set_yticks(figure.y.ticks)
     if figure.x.categories:
         axes.set_xticks(range(len(figure.x.categories)), figure.x.categories)
+        if sum(width_of(name, TICK) + 0.06 for name in figure.x.categories) > 0.72 * axes.figure.get_figwidth():
+            _turn(axes)
     elif figure.x.ticks:
         axes.set_xticks(figure.x.ticks)
     axes.grid(axis="y", color=GRID, linewidth=0.4, zorder=0)
@@ -207,10 +212,8 @@ def draw_rows(figure: Figure, axes: Any) -> None:
         named = [figure.x.categories[int(place)] for place in places]
         turned = len(places) > 6 or any(width_of(name, TICK) > 0.9 * _CELL for name in named)
         axes.set_xticks(places, named)
-        axes.tick_params(axis="x", rotation=45 if turned else 0)
-        for label in axes.get_xticklabels() if turned else ():
-            label.set_ha("right")
-            label.set_rotation_mode("anchor")
+        if turned:
+            _turn(axes)
     else:
         axes.set_xticks(figure.x.ticks) if figure.x.ticks else None
         axes.grid(axis="x", color=GRID, linewidth=0.4)
@@ -221,6 +224,14 @@ def draw_rows(figure: Figure, axes: Any) -> None:
     axes.set_ylabel(figure.y.label, fontsize=LABEL)
 
 
+def _turn(axes: Any) -> None:
+    """Names below the axes that are too wide for each other's side."""
+    axes.tick_params(axis="x", rotation=45)
+    for label in axes.get_xticklabels():
+        label.set_ha("right")
+        label.set_rotation_mode("anchor")
+
+
 def legend_handles(figures: Iterable[Figure]) -> dict[str, Any]:
     """One entry an observer, a kind, and a band that is drawn, as they look in the first figure that has them."""
     observers: dict[str, Any] = {}
@@ -228,7 +239,13 @@ def legend_handles(figures: Iterable[Figure]) -> dict[str, Any]:
     bands: dict[str, Any] = {}
     for figure in figures:
         kinds |= _kind_handles(figure)
-        observers = {one.name: _legend_handle(one) for one in figure.observers} | observers
+        drawn = {
+            trace.observer
+            for trace in figure.traces
+            if isinstance(trace, Line | Band) or (isinstance(trace, Points) and trace.joined)
+        }
+        handles = {one.name: _legend_handle(one, is_dot=one not in drawn) for one in figure.observers}
+        observers = handles | observers
         bands = {meaning: _band_handle(figure, meaning) for meaning in figure.shown_bands} | bands
     return observers | kinds | bands
 
@@ -347,12 +364,10 @@ def _draw(trace: Trace, axes: Any, largest_n: int) -> None:
                 trace.x,
                 trace.lower,
                 trace.upper,
-                color=style.colour,
-                alpha=band_opacity(trace.observer),
-                linewidth=0,
                 label=name,
                 gid="band",
                 zorder=2,
+                **_fill(trace, style),
             )
         case Points():
             if trace.joined:
@@ -366,6 +381,7 @@ def _draw(trace: Trace, axes: Any, largest_n: int) -> None:
                 color=style.colour if trace.joined else "white",
                 edgecolors=style.colour,
                 linewidths=0.6,
+                marker="o" if trace.joined else marker_of(trace.observer),
                 label=name,
                 gid="points",
                 zorder=5,
@@ -376,6 +392,14 @@ def _draw(trace: Trace, axes: Any, largest_n: int) -> None:
             axes.bar(trace.x, trace.height, width=trace.width, color=FAINT, linewidth=0, label=name, gid="bars")
 
 
+def _fill(trace: Band, style: Style) -> dict[str, Any]:
+    """How a region is filled: hatched where it has to differ without colour."""
+    shade = {"alpha": band_opacity(trace.observer), "linewidth": 0}
+    if not trace.hatch:
+        return {"color": style.colour, **shade}
+    return {"facecolor": "none", "edgecolor": style.colour, "alpha": 0.6, "hatch": trace.hatch, "linewidth": 0}
+
+
 def _stroke(style: Style) -> dict[str, Any]:
     """How a line is drawn; matplotlib multiplies the lengths of dashes by the line's width."""
     width = _POINTS_PER_PX * style.width
@@ -383,10 +407,15 @@ def _stroke(style: Style) -> dict[str, Any]:
     return {"color": style.colour, "linewidth": width, "linestyle": dashes}
 
 
-def _legend_handle(observer: Observer) -> Any:
+def _legend_handle(observer: Observer, *, is_dot: bool) -> Any:
+    """A stroke, or of whoever has single dots alone one of these."""
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], **_stroke(style_of(observer)))
+    style = style_of(observer)
+    if not is_dot:
+        return Line2D([], [], **_stroke(style))
+    look: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.colour, "markeredgewidth": 0.6}
+    return Line2D([], [], linestyle="", marker=marker_of(observer), markersize=4.8, **look)
 
 
 def _kind_handles(figure: Figure) -> dict[str, Any]:
@@ -399,9 +428,9 @@ def _band_handle(figure: Figure, meaning: str) -> Any:
     """A patch as the band looks of whoever comes first."""
     from matplotlib.patches import Patch
 
-    shown = {trace.observer for trace in figure.traces if isinstance(trace, Band) and trace.meaning == meaning}
-    first = next(observer for observer in figure.observers if observer in shown)
-    return Patch(color=style_of(first).colour, alpha=band_opacity(first), linewidth=0)
+    bands = {one.observer: one for one in figure.traces if isinstance(one, Band) and one.meaning == meaning}
+    first = next(observer for observer in figure.observers if observer in bands)
+    return Patch(**_fill(bands[first], style_of(first)))
 
 
 def _estimate_handle(trace: Estimates) -> Any:

@@ -54,7 +54,9 @@ def to_file(figure: Figure, path: Path, *, width: str = "text", font: str = "") 
     InvalidInput
         If the suffix or the width is another one, or the machine has no such letters.
     """
-    return _written(path, lambda: draw(figure, width=width), figure.title, figure.description, font)
+    return canvas_to_file(
+        lambda: draw(figure, width=width), path, title=figure.title, said=figure.description, font=font
+    )
 
 
 def sheet_to_file(
@@ -78,7 +80,31 @@ def sheet_to_file(
         As of `to_file`; and if there is no panel, or a panel has names down its side.
     """
     said = " ".join(f"{name}: {figure.description}" for name, figure in panels)
-    return _written(path, lambda: draw_sheet(panels, width=width), title, said, font)
+    return canvas_to_file(lambda: draw_sheet(panels, width=width), path, title=title, said=said, font=font)
+
+
+def canvas_to_file(
+    make: Callable[[], matplotlib.figure.Figure], path: Path, *, title: str, said: str = "", font: str = ""
+) -> Path:
+    """Write what ``make`` draws as `to_file` writes a figure.
+
+    Parameters
+    ----------
+    make : callable
+    path : Path
+    title, said : str
+        What the file says of itself, and what is seen in it.
+    font : str
+        As of `to_file`.
+
+    Raises
+    ------
+    InvalidInput
+        As of `to_file`.
+    """
+    words = {"Title": title} if path.suffix.lower() == ".pdf" else {"Title": title, "Description": said}
+    settings = {"svg.fonttype": "path", "font.family": _family(font), "hatch.linewidth": 0.4}
+    return write_drawing(path, lambda: _unnamed(make()), salt="figure", dpi=300, words=words, settings=settings)
 
 
 def installed_fonts() -> tuple[str, ...]:
@@ -127,12 +153,6 @@ def write_drawing(
     with RENDERING, mpl.rc_context(alike):
         draw().savefig(path, format=kind, dpi=dpi, metadata={**undated, **(words or {})})
     return path
-
-
-def _written(path: Path, make: Callable[[], matplotlib.figure.Figure], title: str, description: str, font: str) -> Path:
-    words = {"Title": title} if path.suffix.lower() == ".pdf" else {"Title": title, "Description": description}
-    settings = {"svg.fonttype": "path", "font.family": _family(font)}
-    return write_drawing(path, lambda: _unnamed(make()), salt="figure", dpi=300, words=words, settings=settings)
 
 
 def _family(font: str) -> list[str]:
@@ -185,10 +205,11 @@ def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> 
     handles = legend_handles([figure for _, figure in panels])
     canvas = Canvas(figsize=(across, min(_PANEL * rows, _PAGE) + 0.3), layout="constrained")
     # One grid for panels and strips: so all panels are equally large, whatever stands around them.
-    grid = canvas.add_gridspec(2 * rows, columns, height_ratios=[5, 1] * rows)
+    strips = any(figure.has_strip for _, figure in panels)
+    grid = canvas.add_gridspec(2 * rows if strips else rows, columns, height_ratios=([5, 1] if strips else [1]) * rows)
     for place, (name, figure) in enumerate(panels):
         row, column = divmod(place, columns)
-        cells = (grid[2 * row, column], grid[2 * row + 1, column])
+        cells = (grid[2 * row, column], grid[2 * row + 1, column]) if strips else (grid[row, column], None)
         axes = _draw_panel(canvas, cells, figure)
         _name_panel(axes[0], _letter(place), wrapped(name, TICK, 0.8 * across / columns))
         for one in axes if column else ():
@@ -200,7 +221,7 @@ def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> 
     return canvas
 
 
-def _draw_panel(canvas: Any, cells: tuple[Any, Any], figure: Figure) -> list[Any]:
+def _draw_panel(canvas: Any, cells: tuple[Any, Any | None], figure: Figure) -> list[Any]:
     """The panel's axes, from top to bottom."""
     upper = canvas.add_subplot(cells[0])
     draw_on(figure, upper, shade_labels=False)

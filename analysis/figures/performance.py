@@ -108,7 +108,7 @@ def curve_figure(
         x=Axis(x_label, (0.0, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
         y=Axis(measure, _RATES, (0.0, 0.25, 0.5, 0.75, 1.0)),
         traces=tuple(traces),
-        marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
+        marks=() if chance is None else (Mark(chance, chance_label(chance)),),
         shaded=_unmeasured((people or ordered)[0].gaps),
         strip_label="answers",
         notes=(
@@ -154,7 +154,7 @@ def condition_figure(
         x=Axis(x_label, (-0.3, len(conditions) - 0.7), categories=tuple(conditions)),
         y=Axis(measure, _RATES, (0.0, 0.25, 0.5, 0.75, 1.0)),
         traces=tuple(traces),
-        marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
+        marks=() if chance is None else (Mark(chance, chance_label(chance)),),
     )
 
 
@@ -214,7 +214,8 @@ def _unmeasured(gaps: Sequence[tuple[float, float]]) -> tuple[Shaded, ...]:
     return tuple(Shaded(lower, upper, label) for (lower, upper), label in zip(gaps, labels, strict=False))
 
 
-def _chance_label(chance: float) -> str:
+def chance_label(chance: float) -> str:
+    """What stands at the line of chance."""
     if not chance:
         return "chance"
     whole = round(1 / chance)

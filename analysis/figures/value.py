@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Role = Literal["human", "classifier", "participant"]
+Role = Literal["human", "classifier", "participant", "function"]
 
 INK, INK_SOFT, FAINT, GRID, SHADE = "#16202b", "#4a5865", "#9aa6b1", "#dde3e9", "#eef1f4"
 #: Okabe and Ito (2008), without yellow and black: colours that colour-blind readers can tell apart.
@@ -17,6 +17,8 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES: tuple[tuple[int, ...], ...] = ((), (8, 3), (2, 3), (8, 3, 2, 3), (12, 4), (4, 2))
 #: Those of classifiers: none is solid, so that in grey no classifier is taken for people.
 CLASSIFIER_DASHES: tuple[tuple[int, ...], ...] = (*DASHES[1:], (12, 3, 2, 3, 2, 3))
+#: Shapes of classifiers' single dots, as matplotlib names them, so that they differ without colour.
+MARKERS = ("s", "^", "D", "v", "P", "X", "<", ">")
 #: Colour scales of cells, from the lowest value to the highest; equal steps between the colours.
 SCALES: dict[str, tuple[str, ...]] = {
     # light to dark in one hue: also told apart in grey
@@ -42,7 +44,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Observer:
-    """Whose answers a series shows."""
+    """Whose answers a series shows; of the role "function", people's under one corruption function."""
 
     name: str
     role: Role
@@ -80,7 +82,15 @@ def style_of(observer: Observer) -> Style:
     if observer.kind is not None:
         return Style(observer.kind.colour, CLASSIFIER_DASHES[observer.index % len(CLASSIFIER_DASHES)], 2.0)
     lap, place = divmod(observer.index, len(PALETTE))
+    if observer.role == "function":
+        # People under several corruption functions: the first is solid, and in grey the dashes tell them apart.
+        return Style(PALETTE[place], DASHES[(place + lap) % len(DASHES)], 2.5)
     return Style(PALETTE[place], CLASSIFIER_DASHES[(place + lap) % len(CLASSIFIER_DASHES)], 2.0)
+
+
+def marker_of(observer: Observer) -> str:
+    """Shape of a single dot: round for people."""
+    return MARKERS[observer.index % len(MARKERS)] if observer.role == "classifier" else "o"
 
 
 def dot_radius(n: int, largest: int) -> float:
@@ -150,6 +160,8 @@ class Band:
     upper: Numbers
     meaning: str
     shown: bool = True
+    #: strokes on paper, as matplotlib names them, so that two regions differ without colour
+    hatch: str = ""
 
 
 @dataclass(frozen=True)

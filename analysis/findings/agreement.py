@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from analysis.agreement.pairs import consistency_from_counts, stretch_of
 from analysis.agreement.pooled import PooledConsistency, pooled_consistency
-from analysis.agreement.shape_bias import shape_bias
+from analysis.agreement.shape_bias import ShapeBias as BiasOfAnswers, shape_bias
 from analysis.claims.agreement import ENOUGH_PICTURES
 from analysis.errors import TooFewResponses
 from analysis.findings.answers import ordered_conditions
 from analysis.findings.fits import FitSettings
-from analysis.findings.model.agreement import Agreement, ErrorConsistency, Pooled, ShapeBias
+from analysis.findings.model.agreement import Agreement, CategoryBias, ErrorConsistency, Pooled, ShapeBias
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import ConditionScale, condition_number
@@ -156,7 +156,8 @@ def shape_bias_entries(
     -------
     list of ShapeBias
         ``observer``, ``kind``, ``shape``, ``texture``, ``other``, ``bias`` (None without an answer that names shape or
-        texture), ``interval`` (of all people: over people and pictures); empty when neither the column of competing
+        texture), ``interval`` (of all people: over people and pictures), and of all people and of classifiers
+        ``by_category``, the same by the category of the picture; empty when neither the column of competing
         labels nor, without that column, a picture's name says that there is a cue conflict.
     """
     entries = []
@@ -169,28 +170,49 @@ def shape_bias_entries(
         rows = group.select(known)
         if not len(rows):
             continue
+        forms, surfaces = shapes[known], textures[known]
         names = np.unique(rows.observer).tolist()
         chosen = [(name, rows.observer == name) for name in names]
         if kind == "human":
             chosen.insert(0, (HUMANS, np.ones(len(rows), dtype=np.bool_)))
         for name, mine in chosen:
-            found = shape_bias(
-                rows.response[mine],
-                shapes[known][mine],
-                textures[known][mine],
-                people=rows.observer[mine],
-                pictures=rows.original[mine],
-                level=level,
-            )
+            found = _bias(rows, forms, surfaces, mine, level)
+            # Those of single people rest on next to nothing.
+            asked = space.ids if name == HUMANS or kind == "classifier" else ()
+            own = {category: mine & (rows.category == category) & (forms != surfaces) for category in asked}
+            by_category = [
+                (category, _bias(rows, forms, surfaces, one, level)) for category, one in own.items() if one.any()
+            ]
             entries.append(
                 ShapeBias.of(
                     found,
                     observer=name,
                     kind=kind if name != HUMANS else "humans",
-                    bias=found.bias if found.shape + found.texture else None,
+                    bias=_known(found),
+                    by_category=tuple(
+                        CategoryBias.of(one, category=category, bias=_known(one)) for category, one in by_category
+                    ),
                 )
             )
     return entries
+
+
+def _bias(
+    rows: Observations, shapes: NDArray[np.str_], textures: NDArray[np.str_], chosen: NDArray[np.bool_], level: float
+) -> BiasOfAnswers:
+    return shape_bias(
+        rows.response[chosen],
+        shapes[chosen],
+        textures[chosen],
+        people=rows.observer[chosen],
+        pictures=rows.original[chosen],
+        level=level,
+    )
+
+
+def _known(found: BiasOfAnswers) -> float | None:
+    """None without an answer that names shape or texture."""
+    return found.bias if found.shape + found.texture else None
 
 
 #: Conditions in which people are right no more often than this say nothing about observers (model-vs-human).

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Cells of the sum over visual change in which leads are taken; exact to about 1e-6.
 _CELLS = 500
+#: Visual changes at which the curves are kept.
+_GRID = np.linspace(0.0, 1.0, 101)
 _CURVES = ("area",)
 _AGAINST_PEOPLE = ("area", "hmri", "mrsi")
 
@@ -60,7 +62,8 @@ def before_and_after(
     dict
         Plain values, floats unrounded: ``clean`` (accuracy on clean pictures), and ``rows``, one a corruption and
         property, each with ``before``, ``after``, ``difference`` (after minus before) and its ``interval``, by
-        quantity: ``area`` (R-hat), and with people ``hmri`` and ``mrsi``; ``intervals_are``, what they are about.
+        quantity: ``area`` (R-hat), and with people ``hmri`` and ``mrsi``; its ``curves`` on a grid of visual change
+        (``visual_change``, ``before``, ``after``, ``people`` or None); ``intervals_are``, what they are about.
 
     Raises
     ------
@@ -139,12 +142,24 @@ def _row(
         "after": estimates[1],
         "difference": {name: estimates[1][name] - estimates[0][name] for name in estimates[0]},
         "interval": None,
+        "curves": {
+            "visual_change": _GRID.tolist(),
+            "before": _heights(fits[0]),
+            "after": _heights(fits[1]),
+            "people": None if human is None else _heights(human),
+        },
     }
     if settings.n_bootstrap:
         names = _CURVES if human is None else _AGAINST_PEOPLE
         lower, upper = difference_interval(human, fits[0], fits[1], settings.level)
         row["interval"] = {name: [float(low), float(high)] for name, low, high in zip(names, lower, upper, strict=True)}
     return row
+
+
+def _heights(fit: CurveFit) -> list[float]:
+    """The curve on the grid that is kept."""
+    heights: list[float] = (fit.basis.design(_GRID) @ fit.coefficients).tolist()
+    return heights
 
 
 def _quantities(human: CurveFit | None, fit: CurveFit) -> dict[str, float]:

@@ -43,6 +43,8 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "console:preflight": (Action.SEE, Action.CHECK),
     "console:members": (Action.SEE, Action.MEMBERS),
     "console:member": (Action.MEMBERS, Action.MEMBERS),
+    "console:figures": (Action.SEE, Action.SEE),
+    "console:figure": (Action.SEE, Action.SEE),
     "console:audit": (Action.AUDIT, Action.AUDIT),
     "console:audit-csv": (Action.AUDIT, Action.AUDIT),
     "studies:design": (Action.SEE, Action.DESIGN),
@@ -162,13 +164,15 @@ _MATERIAL_PAGES: Mapping[str, str] = {
     "stimulus_set": """
         stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
         stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
+        console:set-figures console:set-figure
     """,
     "original": "stimuli:original",
     "stimulus": "stimuli:picture stimuli:small",
     "evaluation": "evaluations:run evaluations:kind evaluations:delete",
-    "retraining": "evaluations:retraining",
+    "retraining": "evaluations:retraining console:retraining-figures console:retraining-figure",
     "search": """
         counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export
+        console:search-figures console:search-figure
     """,
     "counterfactual": "counterfactuals:picture",
     "round": "counterfactuals:close-round",
@@ -195,7 +199,6 @@ JOBS: Mapping[str, Action] = {
 #: Talk with the recruiters is about people and money of every study: it is for those who keep the money of all.
 _RECRUITERS = "recruitment"
 _STUDIES = "studies/<slug:slug>/"
-_RETRAINING = "evaluations:retraining"
 _JOB_PAGES = frozenset({"jobs:job", "jobs:cancel", "jobs:resume"})
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -218,7 +221,7 @@ class StudyAccess(Middleware):
         if match is None:
             return None
         is_of_study = match.route.startswith(_STUDIES)
-        is_material = not is_of_study and match.view_name.startswith(_MATERIAL_APPS)
+        is_material = not is_of_study and (match.view_name in MATERIAL or match.view_name.startswith(_MATERIAL_APPS))
         if not (is_of_study or is_material or match.view_name in _JOB_PAGES):
             return None
         if not request.user.is_authenticated:
@@ -229,7 +232,7 @@ class StudyAccess(Middleware):
                 _check(request, study, _action_of(match.view_name, request.method or "GET"), name=kwargs["slug"])
             elif is_material:
                 _check_material(request, match.view_name, kwargs)
-                if match.view_name == _RETRAINING:
+                if MATERIAL.get(match.view_name) == "retraining":
                     _check_people(request, kwargs["pk"])
             else:
                 _check_job(request, kwargs["pk"], is_reading=match.view_name == "jobs:job")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.console.pages import recruiters, views
+from humanexp.console.pages import figures, recruiters, views
 
 app_name = "console"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -23,4 +23,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("record/", views.audit, name="house-audit"),
     path("record/record.csv", views.audit_csv, name="house-audit-csv"),
     path("studies/<slug:slug>/audit/record.csv", views.audit_csv, name="audit-csv"),
+    path("studies/<slug:slug>/figures/", figures.page, {"kind": "study"}, name="figures"),
+    path("studies/<slug:slug>/figures/<slug:figure>.<slug:suffix>", figures.file, {"kind": "study"}, name="figure"),
+    *(
+        path(route, view, {"kind": kind}, name=name)
+        for of, kind, base in (
+            ("set", "stimulus set", "stimuli/sets/<slug:name>"),
+            ("search", "search", "counterfactuals/<slug:name>"),
+            ("retraining", "retraining", "classifiers/retraining/<int:pk>"),
+        )
+        for route, view, name in (
+            (f"{base}/figures/", figures.page, f"{of}-figures"),
+            (f"{base}/figures/<slug:figure>.<slug:suffix>", figures.file, f"{of}-figure"),
+        )
+    ),
 ]

@@ -47,7 +47,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:answers screening:review screening:timing
         screening:timing-certificate results:dashboard results:room results:panel results:card results:methods
         results:report_file results:table results:table_file results:figure_json results:figure_file
-        results:sheet_file
+        results:sheet_file console:figures console:figure
     """,
     ("try", "try"): """
         console:preview console:run-preview console:gallery
@@ -120,6 +120,7 @@ WANTED = {name: actions for actions, names in PAGES.items() for name in names.sp
 VALUES = {
     "pk": 1,
     "code": "s-none",
+    "figure": "leads",
     "key": "none",
     "suffix": "svg",
     "table": "none",

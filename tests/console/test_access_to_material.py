@@ -36,6 +36,7 @@ WANTED = {
     "stimulus_set change": """
         stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
         stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
+        console:set-figures console:set-figure
     """,
     "source_set change": """
         stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source
@@ -45,10 +46,11 @@ WANTED = {
     "original change": "stimuli:original",
     "stimulus change": "stimuli:picture stimuli:small",
     "evaluation change": "evaluations:run evaluations:kind evaluations:delete",
-    "retraining change": "evaluations:retraining",
+    "retraining change": "evaluations:retraining console:retraining-figures console:retraining-figure",
     "counterfactual change": "counterfactuals:picture",
     "search change": """
         counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export
+        console:search-figures console:search-figure
     """,
     # whoever may launch the study of a round goes on with it, and the service asks for that
     "round read": "counterfactuals:close-round",
@@ -64,7 +66,9 @@ def addresses() -> set[str]:
                 yield f"{namespace}:{pattern.name}"
 
     apps = ("stimuli:", "evaluations:", "counterfactuals:")
-    return {name for name in walk(get_resolver().url_patterns, "") if name.startswith(apps)}
+    figures = ("-figures", "-figure")
+    found = walk(get_resolver().url_patterns, "")
+    return {name for name in found if name.startswith(apps) or name.endswith(figures)}
 
 
 @pytest.fixture

@@ -67,6 +67,8 @@ FROM: dict[str, str] = {
         counterfactuals:group counterfactuals:transfer counterfactuals:group-file counterfactuals:search
         counterfactuals:freeze counterfactuals:stimuli counterfactuals:export counterfactuals:close-round
         studies:new studies:draft console:studies console:retrain console:recruiters
+        console:set-figures console:set-figure console:search-figures console:search-figure
+        console:retraining-figures console:retraining-figure
         results:scores results:scores_file
         notices:waiting notices:mute notices:settings notices:address notices:unmute
     """,
@@ -81,8 +83,8 @@ _VALUES = {
     "<int:pk>": "999", "<slug:name>": "none", "<slug:key>": "none", "<str:key>": "none", "<int:image>": "999",
     "<slug:function>": "gaussian_noise", "<int:step>": "1", "<slug:size>": "112", "<int:first>": "1", "<int:last>": "2",
     "<int:position>": "1", "<int:showing>": "1", "<str:entry>": "none", "<slug:by>": "month", "<str:which>": "before",
-    "<slug:chart>": "none", "<str:suffix>": "svg", "<slug:suffix>": "svg", "<slug:kind>": "marketplace",
-    "<slug:code>": "marketplace", "<str:environment>": "none",
+    "<slug:chart>": "none", "<slug:figure>": "functions", "<str:suffix>": "svg", "<slug:suffix>": "svg",
+    "<slug:kind>": "marketplace", "<slug:code>": "marketplace", "<str:environment>": "none",
 }  # fmt: skip
 
 

@@ -215,6 +215,17 @@ class SoftAgreement(Entry):
     answers: int
 
 
+class CategoryBias(Entry):
+    """The same of pictures of one category, which is that of the shape."""
+
+    category: str
+    shape: int
+    texture: int
+    other: int
+    bias: float | None
+    interval: Interval
+
+
 class ShapeBias(Entry):
     """Answers of an observer to pictures with the shape of one category and the texture of another."""
 
@@ -225,6 +236,8 @@ class ShapeBias(Entry):
     other: int
     bias: float | None
     interval: Interval
+    #: by category, in the order of the labels; of all people together and of classifiers
+    by_category: tuple[CategoryBias, ...] = ()
 
 
 class FactorAccuracy(Entry):

@@ -74,7 +74,7 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
     curves = curves_of(findings, name)
     chance = _chance(findings, curves)
     return curve_figure(
-        [_plotted(curve, observers[curve.population]) for curve in curves],
+        [plotted(curve, observers[curve.population]) for curve in curves],
         title=f"{name.label.capitalize()}: {name.measure}",
         measure=name.measure,
         chance=chance if name.measure == "accuracy" else None,
@@ -257,7 +257,7 @@ def _thresholds(curve: Curve) -> tuple[Estimate, Estimate]:
     return found.get(0.75, nothing), found.get(0.5, nothing)
 
 
-def _plotted(curve: Curve, observer: Observer) -> PlottedCurve:
+def plotted(curve: Curve, observer: Observer) -> PlottedCurve:
     start, end = curve.measured.range
     # Earlier versions kept no gaps, and only the ends of what was measured are known.
     ends = tuple((low, high) for low, high in ((0.0, start), (end, 1.0)) if high > low)

@@ -1,4 +1,4 @@
-"""Pictures that pages make when they are asked for: a walk through visual change, and a preview of a new set."""
+"""Pictures that are made when somebody asks for them: one at a visual change, and a preview of a new set."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ _LEVELS = 9
 
 
 @dataclass(frozen=True)
-class WalkStep:
+class PictureAt:
     """What a picture looks like at one visual change, or as near to it as it gets."""
 
     function: str
-    step: int
     target: float
     visual_change: float
     parameter: float
@@ -52,6 +51,10 @@ class WalkStep:
     stimulus: Stimulus | None = None
     #: the largest (or smallest) visual change that could be had instead of the target
     limit: float | None = None
+
+    @property
+    def step(self) -> int:
+        return round(self.target * STEPS)
 
 
 @dataclass(frozen=True)
@@ -72,16 +75,24 @@ def walkable_functions(stimulus_set: StimulusSet) -> list[WalkableFunction]:
     ]
 
 
-def walk_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step: int) -> WalkStep:
+def walk_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step: int) -> PictureAt:
     """One step of a walk; NotFound for a function that the set lacks, or a step outside 0 to STEPS."""
-    if function not in stimulus_set.corruptions:
-        raise NotFound(f"The set {stimulus_set.name} holds no stimuli of a function named {function!r}.")
     if not 0 <= step <= STEPS:
         raise NotFound(f"A walk has the steps 0 to {STEPS}; there is no step {step}.")
+    return picture_at(stimulus_set, image, function, step / STEPS)
+
+
+def picture_at(stimulus_set: StimulusSet, image: SourceImage, function: str, target: float) -> PictureAt:
+    """An original at a visual change in [0, 1]: made now, or of sets of levels the nearest stimulus.
+
+    NotFound for a function that the set lacks.
+    """
+    if function not in stimulus_set.corruptions:
+        raise NotFound(f"The set {stimulus_set.name} holds no stimuli of a function named {function!r}.")
     corruption = CORRUPTIONS.get(function)
     if corruption is None or not _is_made(stimulus_set, corruption):
-        return _stored_step(stimulus_set, image, function, step)
-    return _made_step(stimulus_set, image, corruption, step)
+        return _stored(stimulus_set, image, function, target)
+    return _made(stimulus_set, image, corruption, target)
 
 
 def reach_on(
@@ -93,16 +104,15 @@ def reach_on(
     pilot: PilotMap | None,
     *,
     enlarged: int = 1,
-) -> WalkStep:
+) -> PictureAt:
     """A picture brought to a visual change by one fixed random field; without a pilot map one is made from it."""
     pictured = _Pictured(picture, sha256, picture.shape, enlarged)
     pilot = pilot or _own_pilot(pictured, corruption.name, corruption.version, seed)
     # Another direction in the middle of a walk would be another walk.
     fixed = replace(at_native_size(corruption, enlarged), redraws=1)
     reached = reach_target(picture, _reference(pictured), fixed, target, seed, pilot)
-    return WalkStep(
+    return PictureAt(
         function=corruption.name,
-        step=round(target * STEPS),
         target=target,
         visual_change=reached.visual_change,
         parameter=reached.parameter,
@@ -118,26 +128,24 @@ def _is_made(stimulus_set: StimulusSet, corruption: Corruption | None) -> bool:
     return corruption is not None and stimulus_set.sampling in (Sampling.EVEN, Sampling.UNIFORM)
 
 
-def _made_step(stimulus_set: StimulusSet, image: SourceImage, corruption: Corruption, step: int) -> WalkStep:
-    picture, sha256 = _shown_original(stimulus_set, image)
+def _made(stimulus_set: StimulusSet, image: SourceImage, corruption: Corruption, target: float) -> PictureAt:
+    picture, sha256 = shown_original(stimulus_set, image)
     stored = stimulus_set.pilots.get(corruption.name)
     is_current = stored is not None and stored.get("version") == corruption.version
     pilot = PilotMap.from_dict(stored) if is_current else None
     known = sets.nearest_of_original(stimulus_set, image, corruption.name, 0.5)
     seed = known[0].seed if known else stimulus_set.seed
-    return reach_on(picture, sha256, corruption, step / STEPS, seed, pilot, enlarged=stimulus_set.enlarged)
+    return reach_on(picture, sha256, corruption, target, seed, pilot, enlarged=stimulus_set.enlarged)
 
 
-def _stored_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step: int) -> WalkStep:
-    target = step / STEPS
+def _stored(stimulus_set: StimulusSet, image: SourceImage, function: str, target: float) -> PictureAt:
     nearest = sets.nearest_of_original(stimulus_set, image, function, target)
     if not nearest:
         raise NotFound(f"The set {stimulus_set.name} holds no stimuli of {function} made from {image.key}.")
     stimulus = nearest[0]
     is_reached = abs(stimulus.visual_change - target) <= 0.5 / STEPS
-    return WalkStep(
+    return PictureAt(
         function=function,
-        step=step,
         target=target,
         visual_change=stimulus.visual_change,
         parameter=stimulus.parameter,
@@ -148,7 +156,7 @@ def _stored_step(stimulus_set: StimulusSet, image: SourceImage, function: str, s
     )
 
 
-def _shown_original(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Picture, str]:
+def shown_original(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Picture, str]:
     """The original as it is shown: the clean stimulus where it is made already, else prepared now."""
     clean = sets.clean_stimulus(stimulus_set, image)
     if clean is not None and current_path(clean.file).is_file():
@@ -294,7 +302,7 @@ def _cost(path: str, sha256: str, function: str, version: str, size_px: int, fra
     """The pilot is left out: it is made once a set."""
     picture = prepared(path, sha256, size_px, framing, enlarged)
 
-    def reach(change: float) -> WalkStep:
+    def reach(change: float) -> PictureAt:
         return reach_on(picture, sha256, CORRUPTIONS[function], change, 1, None, enlarged=enlarged)
 
     reach(_MEASURED[0])

@@ -27,7 +27,7 @@ from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.stimuli.pages import previews
 from humanexp.stimuli.pages.forms import BrowseForm
-from humanexp.stimuli.pages.previews import WalkStep
+from humanexp.stimuli.pages.previews import PictureAt
 from humanexp.stimuli.selectors import coverage
 from humanexp.stimuli.selectors.coverage import Bin, FunctionCoverage, coverage_of, stored_total
 from humanexp.stimuli.selectors.sets import (
@@ -340,7 +340,7 @@ def walk_step(request: HttpRequest, name: str, image: int, function: str, step: 
     return JsonResponse(_step_json(made))
 
 
-def _step_json(made: WalkStep) -> dict[str, Any]:
+def _step_json(made: PictureAt) -> dict[str, Any]:
     if made.png is not None:
         picture = f"data:image/png;base64,{base64.b64encode(made.png).decode()}"
     else:

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from analysis.figures.coverage import write_comparison
+from analysis.figures.coverage import draw_comparison
+from analysis.figures.paper import canvas_to_file
 from analysis.generation.imagenet_c import function_label
 from analysis.visual_change.coverage import FunctionComparison, FunctionSide, LevelSpread, SetComparison, compare_sets
 from humanexp.stimuli.models import StimulusSet
@@ -174,7 +175,9 @@ def write_file(a: StimulusSet, b: StimulusSet, path: Path) -> Path:
     comparison = compare(a, b)
     names = [one.name for one in comparison.functions]
     labels = dict(zip(names, _labels(names), strict=True))
-    return write_comparison(path, comparison, names=(a.name, b.name), labels=labels)
+    names_of = a.name, b.name
+    title = f"{a.name} and {b.name}"
+    return canvas_to_file(lambda: draw_comparison(comparison, names=names_of, labels=labels), path, title=title)
 
 
 def _drawn(comparison: FunctionComparison) -> DrawnFunction:

@@ -1,0 +1,68 @@
+"""Matrices side by side, and one whose first rows are people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from analysis.errors import InvalidInput
+from analysis.figures.drawing import TICK, WIDTHS, draw, draw_rows, inches_of, wrapped
+from analysis.figures.value import INK, Cells, Figure
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+#: Height of a matrix as a share of its width: names stand below, too.
+_TALL = 1.0
+
+
+def draw_matrices(panels: Sequence[tuple[str, Figure]], *, width: str) -> matplotlib.figure.Figure:
+    """Matrices side by side; in one column below each other.
+
+    Parameters
+    ----------
+    panels : sequence of (str, Figure)
+        What stands above a matrix, and the matrix.
+    width : {"text", "column", "page"}
+
+    Raises
+    ------
+    InvalidInput
+        If there is no panel, one is no matrix, or the width is another one.
+    """
+    from matplotlib.figure import Figure as Canvas
+
+    across = inches_of(width)
+    if not panels or any(not isinstance(trace, Cells) for _, figure in panels for trace in figure.traces):
+        raise InvalidInput("Matrices stand side by side, and at least one is needed.")
+    columns = 1 if across <= WIDTHS["column"] else min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    high = _TALL * across / columns
+    canvas = Canvas(figsize=(across, rows * high), layout="constrained")
+    places = canvas.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (name, figure) in zip(places, panels, strict=False):
+        draw_rows(figure, axes)
+        axes.set_title(wrapped(name, TICK, 0.8 * across / columns), loc="left", fontsize=TICK, color=INK, pad=3)
+    for axes in places[len(panels) :]:
+        axes.set_axis_off()
+    return canvas
+
+
+def draw_with_block(figure: Figure, size: int, *, width: str) -> matplotlib.figure.Figure:
+    """A square matrix with a frame around its first ``size`` rows and columns.
+
+    Parameters
+    ----------
+    figure : Figure
+    size : int
+        0 draws no frame.
+    width : {"text", "column", "page"}
+    """
+    from matplotlib.patches import Rectangle
+
+    canvas = draw(figure, width=width)
+    if size:
+        (axes,) = canvas.axes
+        frame = Rectangle((-0.5, -0.5), size, size, fill=False, edgecolor=INK, linewidth=1.2, gid="block", zorder=5)
+        axes.add_patch(frame)
+    return canvas
