@@ -22,6 +22,7 @@ from analysis.findings.model.agreement import Agreement, CategoryBias, ErrorCons
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import ConditionScale, condition_number
+from analysis.labels.conflicts import UNSAID
 from analysis.labels.space import LabelSpace
 from analysis.study.analysis_plan import LEVEL
 
@@ -171,6 +172,8 @@ def shape_bias_entries(
         if not len(rows):
             continue
         forms, surfaces = shapes[known], textures[known]
+        # Of several right labels the shape is the one that was answered: the picture's own label groups them.
+        categories = np.where(rows.competing == UNSAID, forms, rows.category)
         names = np.unique(rows.observer).tolist()
         chosen = [(name, rows.observer == name) for name in names]
         if kind == "human":
@@ -179,7 +182,7 @@ def shape_bias_entries(
             found = _bias(rows, forms, surfaces, mine, level)
             # Those of single people rest on next to nothing.
             asked = space.ids if name == HUMANS or kind == "classifier" else ()
-            own = {category: mine & (rows.category == category) & (forms != surfaces) for category in asked}
+            own = {category: mine & (categories == category) & (forms != surfaces) for category in asked}
             by_category = [
                 (category, _bias(rows, forms, surfaces, one, level)) for category, one in own.items() if one.any()
             ]

@@ -230,7 +230,13 @@ def test_shape_bias_reads_the_competing_labels() -> None:
     people = found["humans"]
     assert (people.shape, people.texture, people.other) == (shape, texture, len(shown) - shape - texture)
     assert people.bias == pytest.approx(shape / (shape + texture))
+    by_hand = shown.assign(
+        shape=shown["response"] == shown["category"], texture=shown["response"] == shown["competing"]
+    )
+    counts = by_hand.groupby("category")[["shape", "texture"]].sum()
+    assert {one.category: [one.shape, one.texture] for one in people.by_category} == counts.T.to_dict("list")
     (network,) = set(found) - {"humans"} - set(trials["participant"])
+    assert {found[one].by_category for one in set(trials["participant"]) & set(found)} == {()}
     named = predictions["response"] == predictions["category"].map(others)
     assert found[network].texture == named.sum() > 0, "predictions take it from the pictures that people saw"
     assert analyse(trials, predictions, **QUICK).shape_bias == (), "no name says that there is a conflict"
@@ -241,6 +247,7 @@ def test_the_column_of_competing_labels_goes_before_names() -> None:
     trials, _ = study(13)
     named = trials.assign(original=trials["original"] + "-cat1-dog2")
     by_name = analyse(named, **QUICK).shape_bias
+    assert [one.category for one in by_name[0].by_category] == ["cat"], "by name the category is the shape's"
     assert by_name and by_name[0].shape == (named.loc[named["role"] != "gold", "response"] == "cat").sum()
     one = named["original"].iloc[0]
     stated = named.assign(

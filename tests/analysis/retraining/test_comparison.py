@@ -74,6 +74,11 @@ def test_estimates_are_those_of_the_curves_themselves() -> None:
         assert found[name]["area"] == pytest.approx(curve.area, abs=1e-9)
         assert found[name]["hmri"] == pytest.approx(expected.hmri, abs=1e-9)
         assert found[name]["mrsi"] == pytest.approx(expected.mrsi, abs=1e-9)
+        kept = found["curves"]
+        assert np.trapezoid(kept[name], kept["visual_change"]) == pytest.approx(curve.area, abs=2e-4)
+    assert np.trapezoid(found["curves"]["people"], found["curves"]["visual_change"]) == pytest.approx(
+        human.area, abs=2e-4
+    )
     assert found["trained_on"] is True
     assert found["interval"] is None
 
