@@ -39,9 +39,8 @@ PAGES = {
     "stimuli": "/stimuli/",
     "source-set": "/stimuli/sources/demo/",
     "stimulus-set": "/stimuli/sets/demo/",
-    "stimuli-compared": "/stimuli/compare/?a=demo&b=levels",
     "stimulus-browse": "/stimuli/sets/demo/browse/",
-    "stimulus-walk": "/stimuli/sets/demo/walk/",
+    "stimulus-figures": "/stimuli/sets/demo/figures/",
     "stimulus-new": "/stimuli/new/",
     "classifiers": "/classifiers/",
     "jobs": "/jobs/",
@@ -55,7 +54,6 @@ SHOWN = (
     "results-methods",
     "stimulus-set",
     "stimulus-browse",
-    "stimuli-compared",
 )
 
 
@@ -80,8 +78,6 @@ def main() -> None:
             return
         for size in (DESKTOP, PHONE) if options.all else (DESKTOP,):
             page = _signed_in(browser, options, size)
-            if not options.only or "stimuli-compared" in options.only:
-                _make_levels(page, options)
             for name in options.only or (PAGES if options.all else SHOWN):
                 if name == PARTICIPANT:
                     continue
@@ -154,23 +150,6 @@ def _signed_in(browser: Any, options: argparse.Namespace, size: tuple[int, int])
     page.click("form button[type=submit]")
     page.wait_for_load_state()
     return page
-
-
-def _make_levels(page: Any, options: argparse.Namespace) -> None:
-    """A second stimulus set, to be compared with the demo's own: the five levels of ImageNet-C."""
-    there = page.goto(urljoin(options.entry, "/stimuli/sets/levels/"))
-    if there.status == 404:
-        page.goto(urljoin(options.entry, "/stimuli/new/"))
-        page.fill("#id_name", "levels")
-        page.check('input[name="sampling"][value="imagenet-c-levels"]')
-        for function in ("gaussian_noise", "gaussian_blur"):
-            page.check(f'input[name="corruptions"][value="{function}"]')
-        page.click("main form button[type=submit]")
-    for _ in range(300):
-        if page.request.get(urljoin(options.entry, "/stimuli/compare.json?a=demo&b=levels")).json()["b"]["is_complete"]:
-            return
-        page.wait_for_timeout(1000)
-    raise SystemExit("The levels to compare with were not made: is run_jobs running?")
 
 
 def _take(page: Any, options: argparse.Namespace, name: str, size: tuple[int, int], *, whole: bool) -> None:

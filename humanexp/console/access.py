@@ -150,8 +150,8 @@ MATERIALS: Mapping[str, Material] = {
 #: Addresses of each; under "" those of no row yet, for which the service asks.
 _MATERIAL_PAGES: Mapping[str, str] = {
     "": """
-        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
-        stimuli:compare_file stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
+        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example
+        stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
         evaluations:new evaluations:upload evaluations:take evaluations:upload_model counterfactuals:leaderboard
         counterfactuals:new counterfactuals:across counterfactuals:group counterfactuals:transfer
         counterfactuals:group-file
@@ -163,7 +163,7 @@ _MATERIAL_PAGES: Mapping[str, str] = {
     "labels": "stimuli:label_space stimuli:labels_file stimuli:delete_labels",
     "stimulus_set": """
         stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
-        stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
+        stimuli:delete stimuli:browse stimuli:stimulus
         console:set-figures console:set-figure
     """,
     "original": "stimuli:original",

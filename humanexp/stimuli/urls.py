@@ -10,9 +10,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("stimuli/new/", views.new, name="new"),
     path("stimuli/new/estimate/", views.estimate, name="estimate"),
     path("stimuli/new/examples/<slug:function>/", views.example, name="example"),
-    path("stimuli/compare/", views.compare, name="compare"),
-    path("stimuli/compare.json", views.compare_json, name="compare_json"),
-    path("stimuli/compare.<slug:suffix>", views.compare_file, name="compare_file"),
     path("stimuli/sets/<slug:name>/", views.stimulus_set, name="stimulus_set"),
     path("stimuli/sets/<slug:name>/generate/", views.generate, name="generate"),
     path("stimuli/sets/<slug:name>/manifest.csv", views.manifest, name="manifest"),
@@ -21,10 +18,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("stimuli/sets/<slug:name>/delete/", views.delete, name="delete"),
     path("stimuli/sets/<slug:name>/browse/", set_browser.browse, name="browse"),
     path("stimuli/sets/<slug:name>/browse/<slug:key>/", set_browser.stimulus, name="stimulus"),
-    path("stimuli/sets/<slug:name>/walk/", set_browser.walk, name="walk"),
-    path(
-        "stimuli/sets/<slug:name>/walk/<int:image>/<slug:function>/<int:step>/", set_browser.walk_step, name="walk_step"
-    ),
     path("stimuli/sources/new/", views.new_source, name="new_source"),
     path("stimuli/sources/<slug:name>/", views.source_set, name="source_set"),
     path("stimuli/sources/<slug:name>/notes/", views.describe, name="describe_source"),

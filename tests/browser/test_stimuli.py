@@ -66,7 +66,7 @@ def test_no_page_is_wider_than_a_phone_or_breaks_the_policy(page: Any, address: 
         f"{address}browse/?corruption=all&low=0.5&high=0.6",
         f"{address}browse/?corruption=brightness&low=0.99",
         f"{address}browse/{key}/",
-        f"{address}walk/?function=brightness&function=gaussian_blur&function=gaussian_noise",
+        f"{address}figures/?figure=strengths&function=brightness&at=0.2",
         f"{address}delete/",
         f"{site}/stimuli/",
         f"{site}/stimuli/new/",
@@ -79,29 +79,6 @@ def test_no_page_is_wider_than_a_phone_or_breaks_the_policy(page: Any, address: 
             within_its_window(page, f"{path} at {width}")
             assert unnamed(page) == [], path
             assert is_clean(page), (path, refused(page), page.complaints)
-
-
-def test_the_slider_walks_by_keyboard(page: Any, address: str) -> None:
-    page.goto(f"{address}walk/?function=gaussian_noise&function=brightness&change=0.5")
-    expect(page.locator("[data-walk-function]")).to_have_count(2)
-    expect(page.locator("[data-walk-step='20']")).to_have_count(2)
-    slider = page.locator("#walk-change")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    expect(slider).to_have_attribute("aria-valuetext", "Δv 0.525")
-    expect(page.locator("[data-walk-step='21']")).to_have_count(2)
-    noise = page.locator("[data-walk-function=gaussian_noise]")
-    assert abs(number_in(noise.locator("[data-walk-reached]")) - 0.525) <= 1 / 80 + 0.0005
-    expect(noise.locator("img")).to_have_js_property("naturalWidth", 112)
-    expect(noise.locator("[data-walk-limit]")).to_be_hidden()
-    page.keyboard.press("End")
-    expect(page.locator("[data-walk-step='40']")).to_have_count(2)
-    limit = page.locator("[data-walk-function=brightness] [data-walk-limit]")
-    expect(limit).to_contain_text("out of reach: ends at Δv", use_inner_text=True)
-    page.keyboard.press("Home")
-    expect(page.locator("[data-walk-step='0']")).to_have_count(2)
-    expect(page).to_have_url(re.compile(r"change=0\.000"))
-    assert is_clean(page)
 
 
 def test_the_histogram_is_chosen_from_by_keyboard(page: Any, address: str) -> None:

@@ -27,15 +27,15 @@ pytestmark = pytest.mark.django_db
 #: What sending to each address takes, written out a second time and by hand; "-": there is no row yet.
 WANTED = {
     "-": """
-        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
-        stimuli:compare_file stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
+        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example
+        stimuli:new_source stimuli:labels stimuli:new_labels evaluations:classifiers
         evaluations:new evaluations:upload evaluations:take evaluations:upload_model counterfactuals:leaderboard
         counterfactuals:new counterfactuals:across counterfactuals:group counterfactuals:transfer
         counterfactuals:group-file
     """,
     "stimulus_set change": """
         stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
-        stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
+        stimuli:delete stimuli:browse stimuli:stimulus
         console:set-figures console:set-figure
     """,
     "source_set change": """

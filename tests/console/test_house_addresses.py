@@ -55,9 +55,9 @@ FROM: dict[str, str] = {
         mfa_view_recovery_codes mfa_generate_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_remove_webauthn
         account
         jobs:jobs jobs:job jobs:cancel jobs:resume
-        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
-        stimuli:compare_file stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json
-        stimuli:coverage_file stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
+        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example
+        stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json
+        stimuli:coverage_file stimuli:delete stimuli:browse stimuli:stimulus
         stimuli:new_source stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source
         stimuli:original stimuli:picture stimuli:small
         stimuli:labels stimuli:new_labels stimuli:label_space stimuli:labels_file stimuli:delete_labels
@@ -80,7 +80,7 @@ FROM: dict[str, str] = {
 WANTED = {name: caller for caller, names in FROM.items() for name in names.split()}
 #: Something for every parameter of an address; there need not be such a row.
 _VALUES = {
-    "<int:pk>": "999", "<slug:name>": "none", "<slug:key>": "none", "<str:key>": "none", "<int:image>": "999",
+    "<int:pk>": "999", "<slug:name>": "none", "<slug:key>": "none", "<str:key>": "none",
     "<slug:function>": "gaussian_noise", "<int:step>": "1", "<slug:size>": "112", "<int:first>": "1", "<int:last>": "2",
     "<int:position>": "1", "<int:showing>": "1", "<str:entry>": "none", "<slug:by>": "month", "<str:which>": "before",
     "<slug:chart>": "none", "<slug:figure>": "functions", "<str:suffix>": "svg", "<slug:suffix>": "svg",

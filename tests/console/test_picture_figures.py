@@ -27,6 +27,7 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.jobs import runner
 from humanexp.stimuli.models import Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.selectors.sets import counted_changes
 from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generation import create_stimulus_set, start_generation
 from humanexp.stimuli.services.imports import import_images
@@ -224,6 +225,17 @@ def test_histograms_count_as_the_analysis_does(even: StimulusSet, levels: Stimul
         "even is still being made; its counts grow.",
         "levels is still being made; its counts grow.",
     ]
+
+
+def test_counting_reads_no_rows(even: StimulusSet, django_assert_num_queries) -> None:  # noqa: ANN001
+    with django_assert_num_queries(1):
+        counted_changes(even)
+    even.completed_at = "2026-01-01T00:00:00Z"
+    even.save()
+    even.refresh_from_db()
+    first = counted_changes(even)
+    with django_assert_num_queries(0):
+        assert counted_changes(even) == first
 
 
 def test_sets_that_cannot_be_compared_are_told_why(

@@ -31,7 +31,7 @@ from humanexp.evaluations.services.prediction import rate_originals, shown_stimu
 from humanexp.evaluations.services.retraining import StimulusExamples
 from humanexp.jobs.runner import run_waiting
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.stimuli.pages.previews import walk_step
+from humanexp.stimuli.pages.previews import picture_at
 from humanexp.stimuli.selectors.sets import manifest
 from humanexp.stimuli.selectors.sources import enlargement_of, enlargements
 from humanexp.stimuli.services.descriptions import Described
@@ -275,10 +275,10 @@ def test_the_form_suggests_factor_and_size_and_makes_the_set(small: SourceSet, r
     assert researcher.get("/stimuli/sets/tiny/coverage.json").json()["enlarged"] == 7
 
 
-def test_steps_of_a_walk_are_made_of_native_pixels(stimulus_set: StimulusSet) -> None:
+def test_pictures_at_a_visual_change_are_made_of_native_pixels(stimulus_set: StimulusSet) -> None:
     image = stimulus_set.source_set.images.order_by("key").first()
     assert image is not None
-    step = walk_step(stimulus_set, image, "gaussian_noise", 20)
+    step = picture_at(stimulus_set, image, "gaussian_noise", 0.5)
     assert step.png is not None and step.is_reached
     shown = decode_png(step.png)
     assert np.array_equal(shown, enlarge(native_pixels(shown, 7), 7))

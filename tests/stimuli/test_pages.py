@@ -57,8 +57,6 @@ def test_pages_need_an_account(client: Client, complete_set: StimulusSet) -> Non
         ("example", ["gaussian_noise"]),
         ("browse", ["noise"]),
         ("stimulus", ["noise", picture.key]),
-        ("walk", ["noise"]),
-        ("walk_step", ["noise", picture.source_image_id, "gaussian_noise", 3]),
         ("picture", [picture.pk]),
         ("small", [picture.pk]),
     ):

@@ -22,13 +22,12 @@ from humanexp.core.errors import NotFound
 from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors import sets
-from humanexp.stimuli.selectors.coverage import label_of
 from humanexp.stimuli.selectors.sets import count_originals, first_original
 from humanexp.stimuli.selectors.sources import enlargement_of
 from humanexp.stimuli.services.descriptions import Described
 
-#: From visual change 0 to 1, one bin a step.
-STEPS = 40
+#: Half a bin: a stimulus this near to a visual change has it.
+_NEAR = 1 / 80
 #: Levels measured on one picture where a set has no pilot map of its own.
 _LEVELS = 9
 
@@ -51,35 +50,6 @@ class PictureAt:
     stimulus: Stimulus | None = None
     #: the largest (or smallest) visual change that could be had instead of the target
     limit: float | None = None
-
-    @property
-    def step(self) -> int:
-        return round(self.target * STEPS)
-
-
-@dataclass(frozen=True)
-class WalkableFunction:
-    name: str
-    label: str
-    unit: str
-    #: steps are made now; else the set's stimuli of this original are shown
-    is_made: bool
-
-
-def walkable_functions(stimulus_set: StimulusSet) -> list[WalkableFunction]:
-    """The functions of a set, and whether their steps can be made."""
-    known = [(name, CORRUPTIONS.get(name)) for name in stimulus_set.corruptions]
-    return [
-        WalkableFunction(name, label_of(name), found.unit if found else "", _is_made(stimulus_set, found))
-        for name, found in known
-    ]
-
-
-def walk_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step: int) -> PictureAt:
-    """One step of a walk; NotFound for a function that the set lacks, or a step outside 0 to STEPS."""
-    if not 0 <= step <= STEPS:
-        raise NotFound(f"A walk has the steps 0 to {STEPS}; there is no step {step}.")
-    return picture_at(stimulus_set, image, function, step / STEPS)
 
 
 def picture_at(stimulus_set: StimulusSet, image: SourceImage, function: str, target: float) -> PictureAt:
@@ -108,7 +78,7 @@ def reach_on(
     """A picture brought to a visual change by one fixed random field; without a pilot map one is made from it."""
     pictured = _Pictured(picture, sha256, picture.shape, enlarged)
     pilot = pilot or _own_pilot(pictured, corruption.name, corruption.version, seed)
-    # Another direction in the middle of a walk would be another walk.
+    # At every strength the same random field: another direction would be another row of pictures.
     fixed = replace(at_native_size(corruption, enlarged), redraws=1)
     reached = reach_target(picture, _reference(pictured), fixed, target, seed, pilot)
     return PictureAt(
@@ -143,7 +113,7 @@ def _stored(stimulus_set: StimulusSet, image: SourceImage, function: str, target
     if not nearest:
         raise NotFound(f"The set {stimulus_set.name} holds no stimuli of {function} made from {image.key}.")
     stimulus = nearest[0]
-    is_reached = abs(stimulus.visual_change - target) <= 0.5 / STEPS
+    is_reached = abs(stimulus.visual_change - target) <= _NEAR
     return PictureAt(
         function=function,
         target=target,

@@ -1,8 +1,7 @@
-"""Looking at the stimuli of a set: by function and visual change, one by one, and as a walk."""
+"""Looking at the stimuli of a set: by function and visual change, and one by one."""
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,9 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
@@ -25,9 +23,7 @@ from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.core.storage import current_path
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
-from humanexp.stimuli.pages import previews
 from humanexp.stimuli.pages.forms import BrowseForm
-from humanexp.stimuli.pages.previews import PictureAt
 from humanexp.stimuli.selectors import coverage
 from humanexp.stimuli.selectors.coverage import Bin, FunctionCoverage, coverage_of, stored_total
 from humanexp.stimuli.selectors.sets import (
@@ -38,10 +34,6 @@ from humanexp.stimuli.selectors.sets import (
     count_between,
     count_corrupted,
     first_in_range,
-    first_of_category,
-    image_by_pk,
-    image_in,
-    images_around,
     jobs_of,
     nearest_of_original,
     neighbours,
@@ -205,8 +197,6 @@ def size_of(stimulus_set: StimulusSet, job: Job | None = None) -> int:
 _KEPT_S = 3600
 #: Stimuli shown on either side of one, and of the same picture.
 _NEIGHBOURS = 3
-#: Functions that walk side by side at most.
-_MOST_WALKING = 4
 
 
 @login_required
@@ -235,7 +225,6 @@ def browse(request: HttpRequest, name: str) -> HttpResponse:
         page = page_of_stimuli(found, filters, cursor, PAGE)
         ends = ends_of(page.stimuli)
         context["page"] = page
-        context["walk_functions"] = [filters.corruption] if filters.corruption != "none" else []
         if ends:
             context["lower_query"] = query_of(filters, ends[0]) if page.has_lower else ""
             context["higher_query"] = query_of(filters, ends[1]) if page.has_higher else ""
@@ -281,105 +270,12 @@ def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
     return render(request, "stimuli/stimulus.html", context)
 
 
-@login_required
-@require_GET
-def walk(request: HttpRequest, name: str) -> HttpResponse:
-    """One picture on its way from clean to unrecognisable, under several functions side by side."""
-    found = stimulus_set_by_name(name)
-    functions = previews.walkable_functions(found)
-    categories = categories_of(found)
-    refusals = []
-    category, key = request.GET.get("category", ""), request.GET.get("original", "")
-    if category and category not in categories:
-        refusals.append(f"This set holds no pictures of the category {category[:40]!r}.")
-        category = ""
-    image = first_of_category(found, category) if category and not key else image_in(found, key)
-    wanted = request.GET.getlist("function")
-    known = [function for function in functions if function.name in wanted]
-    if len(known) < len(set(wanted)):
-        refusals.append("This set holds no stimuli of one of the functions that were asked for.")
-    if len(known) > _MOST_WALKING:
-        refusals.append(f"At most {_MOST_WALKING} functions are shown side by side; these are the first.")
-        known = known[:_MOST_WALKING]
-    walking_now = known or functions[:2]
-    before, after = images_around(found, image)
-    start = _start(request, refusals)
-    context = {
-        "stimulus_set": found,
-        "image": image,
-        "before": before,
-        "after": after,
-        "categories": categories,
-        "functions": functions,
-        "walking": walking_now,
-        "walking_names": [function.name for function in walking_now],
-        "functions_query": "&".join(f"function={function.name}" for function in walking_now),
-        "start": start,
-        "start_change": start / previews.STEPS,
-        "steps": previews.STEPS,
-        "original": clean_stimulus(found, image),
-        "refusals": refusals,
-        "settings": {
-            "steps": previews.STEPS,
-            "addresses": {
-                function.name: reverse("stimuli:walk_step", args=[found.name, image.pk, function.name, 0])[:-2]
-                for function in walking_now
-            },
-        },
-    }
-    return render(request, "stimuli/walk.html", context)
-
-
-@login_required
-@require_GET
-@cache_control(private=True, max_age=3600)
-def walk_step(request: HttpRequest, name: str, image: int, function: str, step: int) -> JsonResponse:
-    """A step of a walk: the picture, and what was measured on it."""
-    found = stimulus_set_by_name(name)
-    made = previews.walk_step(found, image_by_pk(found, image), function, step)
-    return JsonResponse(_step_json(made))
-
-
-def _step_json(made: PictureAt) -> dict[str, Any]:
-    if made.png is not None:
-        picture = f"data:image/png;base64,{base64.b64encode(made.png).decode()}"
-    else:
-        picture = reverse("stimuli:picture", args=[made.stimulus.pk]) if made.stimulus else ""
-    return {
-        "function": made.function,
-        "step": made.step,
-        "target": made.target,
-        "visual_change": made.visual_change,
-        "parameter": made.parameter,
-        "unit": made.unit,
-        "reached": made.is_reached,
-        "limit": made.limit,
-        "picture": picture,
-        "stimulus": made.stimulus.key if made.stimulus else None,
-    }
-
-
 def _corruption_of(one: Stimulus) -> Corruption | None:
     """The very version that made a stimulus: another one may count its parameter in another unit."""
     try:
         return find_corruption(one.corruption, one.corruption_version)
     except UnknownName:
         return None
-
-
-def _start(request: HttpRequest, refusals: list[str]) -> int:
-    """The step that the walk begins at, from a visual change in the address."""
-    text = request.GET.get("change", "")
-    if not text:
-        return previews.STEPS // 2
-    try:
-        change = float(text)
-    except ValueError:
-        change = -1.0
-    if not 0 <= change <= 1:
-        refusals.append(f"Visual change lies between 0 and 1, not at {text[:20]!r}.")
-        return previews.STEPS // 2
-    return round(change * previews.STEPS)
 
 
 @login_required

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -25,9 +24,8 @@ from humanexp.jobs.selectors import latest_for, partial_context
 from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.pages import previews, set_browser
 from humanexp.stimuli.pages.forms import ImportForm, NotesForm, StimulusSetForm
-from humanexp.stimuli.pages.side_by_side import comparison_json, comparison_page, write_file
 from humanexp.stimuli.selectors import coverage, sources
-from humanexp.stimuli.selectors.sets import stimulus_set_by_name, stimulus_sets as sets_stimulus_sets
+from humanexp.stimuli.selectors.sets import stimulus_set_by_name
 from humanexp.stimuli.selectors.sources import (
     answers_for,
     counts_by_category,
@@ -321,41 +319,3 @@ def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[
         "missed": sum(one.missed for one in functions),
         **partial_context(job),
     }
-
-
-@login_required
-@require_GET
-def compare(request: HttpRequest) -> HttpResponse:
-    """Two sets side by side; without two names, the choice of them."""
-    sets = list(sets_stimulus_sets())
-    chosen = [request.GET.get(side, "") for side in ("a", "b")]
-    page = comparison_page(*_pair(request)) if all(chosen) and chosen[0] != chosen[1] else None
-    context = {"sets": sets, "chosen_a": chosen[0], "chosen_b": chosen[1], "page": page}
-    return render(request, "stimuli/comparison.html", context)
-
-
-@login_required
-@require_GET
-def compare_json(request: HttpRequest) -> HttpResponse:
-    """Every number of the page, unrounded."""
-    return JsonResponse(comparison_json(*_pair(request)))
-
-
-@login_required
-@require_GET
-def compare_file(request: HttpRequest, suffix: str) -> HttpResponse:
-    """The page's drawings as a file for a paper."""
-    if suffix not in FIGURE_KINDS:
-        raise NotFound("The comparison comes as .svg, .pdf and .png.")
-    a, b = _pair(request)
-    content = drawn(suffix, partial(write_file, a, b))
-    return attached(content, FIGURE_KINDS[suffix], f"{a.name}-{b.name}.{suffix}")
-
-
-def _pair(request: HttpRequest) -> tuple[StimulusSet, StimulusSet]:
-    a, b = (request.GET.get(side, "") for side in ("a", "b"))
-    if not (a and b):
-        raise InvalidRequest("Name two stimulus sets: ?a=NAME&b=NAME.")
-    if a == b:
-        raise InvalidRequest("Choose two different stimulus sets.")
-    return stimulus_set_by_name(a), stimulus_set_by_name(b)

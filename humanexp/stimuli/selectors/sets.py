@@ -352,26 +352,6 @@ def image_in(stimulus_set: StimulusSet, key: str) -> SourceImage:
     return existing(image, f"The pictures of {stimulus_set.name} hold no original {what}.")
 
 
-def image_by_pk(stimulus_set: StimulusSet, pk: int) -> SourceImage:
-    return existing(
-        _images(stimulus_set).filter(pk=pk).first(), f"The pictures of {stimulus_set.name} hold no such original."
-    )
-
-
-def images_around(stimulus_set: StimulusSet, image: SourceImage) -> tuple[SourceImage | None, SourceImage | None]:
-    """The originals before and after one by key."""
-    images = _images(stimulus_set)
-    before = images.filter(key__lt=image.key).order_by("-key").first()
-    return before, images.filter(key__gt=image.key).order_by("key").first()
-
-
-def first_of_category(stimulus_set: StimulusSet, category: str) -> SourceImage:
-    return existing(
-        _images(stimulus_set).filter(category=category).order_by("key").first(),
-        f"The pictures of {stimulus_set.name} hold none of the category {category!r}.",
-    )
-
-
 def categories_of(stimulus_set: StimulusSet) -> list[str]:
     return sorted(_images(stimulus_set).order_by().values_list("category", flat=True).distinct())
 

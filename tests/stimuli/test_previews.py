@@ -1,8 +1,7 @@
-"""A picture walks through visual change: made steps, looked-up steps, and what is told where a step is out of reach."""
+"""Pictures that are made when somebody asks: at a visual change, and of a set that is not made yet."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
 
 import pytest
@@ -54,35 +53,37 @@ def test_steps_come_within_half_a_bin_and_are_measured_truly(stimulus_set: Stimu
     clean = Stimulus.objects.get(source_image=image, corruption="none")
     reference = VifReference(decode_png(media_path(clean.file).read_bytes()))
     for step in (4, 20, 32):
-        made = previews.walk_step(stimulus_set, image, "gaussian_noise", step)
+        made = previews.picture_at(stimulus_set, image, "gaussian_noise", step / 40)
         assert made.is_reached
         assert abs(made.visual_change - step / 40) <= TOLERANCE
         assert reference.visual_change(decode_png(made.png)) == made.visual_change
 
 
 def test_a_step_is_the_same_picture_whenever_it_is_asked_for(stimulus_set: StimulusSet, image: SourceImage) -> None:
-    first = previews.walk_step(stimulus_set, image, "gaussian_noise", 12)
-    previews.walk_step(stimulus_set, image, "gaussian_noise", 30)
-    again = previews.walk_step(stimulus_set, image, "gaussian_noise", 12)
+    first = previews.picture_at(stimulus_set, image, "gaussian_noise", 0.3)
+    previews.picture_at(stimulus_set, image, "gaussian_noise", 0.75)
+    again = previews.picture_at(stimulus_set, image, "gaussian_noise", 0.3)
     assert hashlib.sha256(first.png).digest() == hashlib.sha256(again.png).digest()
 
 
 def test_the_end_of_the_range_is_told(stimulus_set: StimulusSet, image: SourceImage) -> None:
-    last = previews.walk_step(stimulus_set, image, "brightness", 40)
+    last = previews.picture_at(stimulus_set, image, "brightness", 1)
     assert not last.is_reached
     assert last.limit == last.visual_change < 1 - TOLERANCE
     assert last.png
 
 
 def test_strength_rises_with_the_step(stimulus_set: StimulusSet, image: SourceImage) -> None:
-    parameters = [previews.walk_step(stimulus_set, image, "gaussian_noise", step).parameter for step in range(2, 38, 7)]
+    parameters = [
+        previews.picture_at(stimulus_set, image, "gaussian_noise", step / 40).parameter for step in range(2, 38, 7)
+    ]
     assert parameters == sorted(parameters)
     assert len(set(parameters)) == len(parameters)
 
 
 def test_a_set_without_pilots_makes_its_own_from_the_picture(source_set: SourceSet) -> None:
     stimulus_set = make(source_set, name="uniform", sampling=Sampling.UNIFORM, corruptions=["gaussian_blur"])
-    made = previews.walk_step(stimulus_set, source_set.images.first(), "gaussian_blur", 20)
+    made = previews.picture_at(stimulus_set, source_set.images.first(), "gaussian_blur", 0.5)
     assert made.is_reached
     assert made.png
 
@@ -95,7 +96,7 @@ def test_fixed_levels_are_looked_up(researcher: Client, source_set: SourceSet) -
     own = list(Stimulus.objects.filter(source_image=image, corruption="gaussian_noise"))
     assert len(own) == 5
     for step in (0, 20, 40):
-        found = previews.walk_step(stimulus_set, image, "gaussian_noise", step)
+        found = previews.picture_at(stimulus_set, image, "gaussian_noise", step / 40)
         nearest = min(own, key=lambda one: abs(one.visual_change - step / 40))
         assert found.stimulus == nearest
         assert found.png is None
@@ -106,60 +107,9 @@ def test_fixed_levels_are_looked_up(researcher: Client, source_set: SourceSet) -
     assert "standard deviation" not in page
 
 
-def test_what_cannot_be_walked_is_said(stimulus_set: StimulusSet, image: SourceImage) -> None:
+def test_a_function_that_the_set_lacks_is_refused(stimulus_set: StimulusSet, image: SourceImage) -> None:
     with pytest.raises(NotFound, match="holds no stimuli of a function named 'frost'"):
-        previews.walk_step(stimulus_set, image, "frost", 3)
-    with pytest.raises(NotFound, match="no step 41"):
-        previews.walk_step(stimulus_set, image, "gaussian_noise", 41)
-
-
-def test_a_step_comes_as_json_and_is_kept_by_this_browser_alone(
-    researcher: Client, stimulus_set: StimulusSet, image: SourceImage
-) -> None:
-    response = researcher.get(f"/stimuli/sets/walked/walk/{image.pk}/gaussian_noise/20/")
-    step = response.json()
-    made = previews.walk_step(stimulus_set, image, "gaussian_noise", 20)
-    assert step["picture"] == f"data:image/png;base64,{base64.b64encode(made.png).decode()}"
-    assert (step["step"], step["target"], step["reached"]) == (20, 0.5, True)
-    assert step["visual_change"] == made.visual_change
-    assert "private" in response.headers["Cache-Control"]
-    assert researcher.get(f"/stimuli/sets/walked/walk/{image.pk}/frost/20/").status_code == 404
-    assert researcher.get("/stimuli/sets/walked/walk/999999/gaussian_noise/20/").status_code == 404
-
-
-def test_the_walk_page_names_picture_functions_and_neighbours(
-    researcher: Client, stimulus_set: StimulusSet, image: SourceImage
-) -> None:
-    text = researcher.get("/stimuli/sets/walked/walk/?function=brightness&change=0.25").content.decode()
-    assert text.count("data-walk-function=") == 1
-    assert 'value="10" data-walk-slider' in text
-    assert 'rel="next"' in text and 'rel="prev"' not in text
-    assert image.key in text
-    dog = researcher.get("/stimuli/sets/walked/walk/?category=dog").content.decode()
-    assert "dog-dog-0" in dog or "dog-0" in dog
-    assert dog.count("data-walk-function=") == 2
-
-
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        ("change=much", "lies between 0 and 1"),
-        ("change=7", "lies between 0 and 1"),
-        ("change=nan", "lies between 0 and 1"),
-        ("function=frost", "one of the functions that were asked for"),
-        ("category=unicorn", "no pictures of the category"),
-    ],
-)
-def test_a_wrong_wish_gets_a_sentence(researcher: Client, stimulus_set: StimulusSet, query: str, sentence: str) -> None:
-    response = researcher.get(f"/stimuli/sets/walked/walk/?{query}")
-    assert response.status_code == 200
-    assert sentence in response.content.decode()
-
-
-def test_an_unknown_original_gets_a_plain_page(researcher: Client, stimulus_set: StimulusSet) -> None:
-    response = researcher.get("/stimuli/sets/walked/walk/?original=ghost")
-    assert response.status_code == 404
-    assert "holds no original named" in response.content.decode().replace("hold no", "holds no")
+        previews.picture_at(stimulus_set, image, "frost", 0.1)
 
 
 # The form's previews ----------------------------------------------------------------------------------------------
