@@ -50,7 +50,7 @@ def draw_bars(
     Parameters
     ----------
     networks : sequence of Observer
-        Their colours are those of `style_of`.
+        Their colours are those of `style_of`: of their kinds where they have one, which the legend names.
     columns : sequence of BarColumn
     width : {"text", "column", "page"}
     curves : Figure, optional
@@ -62,6 +62,7 @@ def draw_bars(
         If there is no network or column, a column has another number of values, or the width is another one.
     """
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.patches import Patch
 
     n = len(networks)
     if not networks or not columns or any(len(column.values) != n for column in columns):
@@ -79,10 +80,15 @@ def draw_bars(
             axes.tick_params(labelleft=False)
     first.set_yticks(range(n), [network.name for network in networks])
     first.set_ylim(n - 0.4, -0.6)
+    handles: dict[str, Any] = {}
     if curves is not None:
-        below = canvas.add_subplot(grid[1, :])
-        draw_on(curves, below)
-        draw_legend(canvas, legend_handles([curves]))
+        draw_on(curves, canvas.add_subplot(grid[1, :]))
+        handles = legend_handles([curves])
+    else:
+        kinds = {network.kind for network in networks if network.kind is not None}
+        handles = {kind.name: Patch(color=kind.colour) for kind in sorted(kinds, key=lambda kind: kind.order)}
+    if handles:
+        draw_legend(canvas, handles)
     return canvas
 
 

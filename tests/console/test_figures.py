@@ -292,6 +292,19 @@ def test_indices_are_bars_of_the_findings(with_run: Analysed, measure: str) -> N
     assert len(drawn_by(curves, "line")) == 1 + len(MODELS)
 
 
+def test_networks_of_a_kind_stand_together_in_its_colour(large: Study, with_run: Analysed) -> None:
+    kinds = {name: "supervised" if place % 2 else "vit" for place, name in enumerate(MODELS)}
+    settings = {"seed": 7, "n_bootstrap": 1000, "level": 0.95, "margin": 0.03, "network_kinds": kinds}
+    subject = changed(large, settings=settings)
+    made = canvas(FIGURES["indices"].drawn(subject, {"function": "all"}))
+    names = [text.get_text() for text in made.axes[0].get_yticklabels()]
+    assert [kinds[name] for name in names] == ["vit"] * 5 + ["supervised"] * 5
+    colours = dict(zip(names, (bar.get_facecolor() for bar in made.axes[0].patches), strict=True))
+    assert len({colours[name] for name in names}) == 2
+    (legend,) = made.legends
+    assert len(legend.get_texts()) == 2
+
+
 def test_over_all_functions_indices_have_intervals(with_run: Analysed) -> None:
     hmri, mrsi = canvas(FIGURES["indices"].drawn(with_run, {"function": "all"})).axes
     assert len(drawn_by(hmri, "interval")) == len(drawn_by(mrsi, "interval")) == len(MODELS)

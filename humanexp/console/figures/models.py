@@ -81,8 +81,7 @@ def _end(rows: Sequence[tuple[Any, ...]]) -> float:
 
 def _ordered(found: Findings, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Highest HMRI first, networks of one kind together where they have one."""
-    observers = observers_of(found)
-    kinds = {name: getattr(observer, "kind", None) for name, observer in observers.items()}
+    kinds = {name: observer.kind for name, observer in observers_of(found).items()}
     order = {name: kind.order if kind else 0 for name, kind in kinds.items()}
     return sorted(rows, key=lambda row: (order[row[0]], -row[1]))
 
