@@ -26,6 +26,7 @@ from humanexp.console.figures.subjects import Analysed, analysed
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest, NotFound, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
+from humanexp.evaluations.models import Retraining
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selectors import latest_run
 from humanexp.studies.models import Study
@@ -331,6 +332,32 @@ def test_levels_stand_beside_areas_with_places_counted_by_hand(large: Study) -> 
     assert [text.get_text() for text in consistency.texts] == ["1", "3 ↓1", "2 ↑1"]
     with pytest.raises(InputRefused, match="generate_stimuli --sampling imagenet-c-levels"):
         FIGURES["levels"].drawn(analysed(large), {})
+
+
+def test_a_retrained_network_is_drawn_before_and_after_beside_people() -> None:
+    v = np.linspace(0.0, 1.0, 101)
+    heights = {"before": 0.9 - 0.8 * v, "after": 0.9 - 0.4 * v, "people": 0.95 - 0.2 * v}
+    # The areas of straight lines, by hand.
+    areas = {"before": 0.5, "after": 0.7, "people": 0.85}
+    row = {
+        "corruption": "frost", "property": "accuracy", "trained_on": False, "interval": None,
+        "before": {"area": areas["before"], "hmri": 0.6, "mrsi": 0.0},
+        "after": {"area": areas["after"], "hmri": 0.8, "mrsi": 0.01},
+        "difference": {"area": 0.2, "hmri": 0.2, "mrsi": 0.01},
+        "curves": {"visual_change": v.tolist(), **{name: one.tolist() for name, one in heights.items()}},
+    }  # fmt: skip
+    drawn = FIGURES["retraining"].drawn(Retraining(name="net", report={"rows": [row]}), {})
+    (axes,) = canvas(drawn, "column").axes
+    lines = {line.get_label(): line for line in drawn_by(axes, "line")}
+    for label, name in (("net before", "before"), ("after retraining", "after"), ("people", "people")):
+        found = np.trapezoid(lines[label].get_ydata(), lines[label].get_xdata())
+        assert found == pytest.approx(areas[name])
+    assert axes.get_title(loc="left") == "frost (not trained on)\nHMRI 0.600 → 0.800"
+    assert [one["quantity"] for one in rows(drawn, 1)] == ["area", "hmri", "mrsi"]
+    old = {name: value for name, value in row.items() if name != "curves"}
+    for report, said in (({}, "not complete yet"), ({"rows": [old]}, "retrain again"), ({"rows": []}, "no curve")):
+        with pytest.raises(InputRefused, match=said):
+            FIGURES["retraining"].drawn(Retraining(name="net", report=report), {})
 
 
 # Every figure ---------------------------------------------------------------------------------------------------

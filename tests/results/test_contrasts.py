@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.generation.files import decode_png
+from humanexp.console.figures.registry import FIGURES
+from humanexp.console.figures.subjects import analysed
+from humanexp.core.errors import InputRefused, NotFound
 from humanexp.core.models import User
+from humanexp.core.storage import media_path
 from humanexp.studies.models import Study
 from tests.labels import of_the_sixteen
 from tests.results.edges import HEADER, SHOWN, media, network, pictures, run, trial, trials
@@ -59,6 +67,21 @@ def test_it_shows_the_pictures_of_both_kinds(study: Study, admin: Client) -> Non
     assert "Where people and alexnet differ" in alexnet and "people 4 of 4" in alexnet
 
 
+def test_the_figure_shows_the_files_and_counts_of_the_room(study: Study) -> None:
+    drawn = FIGURES["named"].drawn(analysed(study), {"model": "grey"})
+    ((row),) = csv.DictReader(StringIO(drawn.tables()[0].to_csv()))
+    assert (row["named_by"], row["category"], row["answers"], row["right"]) == ("classifier", "cat", "4", "1")
+    canvas = drawn.draw("column")
+    (axes,) = (one for one in canvas.axes if one.images)
+    cat = study.stimulus_set.stimuli.get(source_image__category="cat")  # type: ignore[union-attr]
+    stored = decode_png(media_path(cat.file).read_bytes())
+    assert np.array_equal(axes.images[0].get_array(), stored)
+    said = " ".join(text.get_text() for text in canvas.texts)
+    assert "grey names it, people do not (1 of 4)" in said and "people 1 of 4, most: dog" in said.replace("  ", " ")
+    with pytest.raises(NotFound, match="no such model"):
+        FIGURES["named"].drawn(analysed(study), {"model": "vgg"})
+
+
 def test_there_is_no_room_without_such_pictures_and_no_other_model(
     study: Study, admin: Client, trials: list[Path]
 ) -> None:
@@ -68,5 +91,7 @@ def test_there_is_no_room_without_such_pictures_and_no_other_model(
     run("analyse", "alone", "--bootstrap", "0")
     alone = reverse("results:room", args=["alone", "pictures"])
     assert admin.get(alone).status_code == 404
+    with pytest.raises(InputRefused, match="let more people see each picture"):
+        FIGURES["named"].drawn(analysed(Study.objects.get(slug="alone")), {})
     assert alone not in admin.get(reverse("results:dashboard", args=["alone"])).content.decode()
     assert address in admin.get(reverse("results:dashboard", args=["edges"])).content.decode()
