@@ -2,7 +2,7 @@
 
 It holds ``labels`` (a list of names, "imagenet" for the 1,000 classes in their order, or the name of a mapping file
 beside it: see `analysis.classifiers.decision`), ``input_px``, ``mean``, ``std``, ``outputs`` ("logits" or
-"probabilities") and, if wanted, ``name`` and ``provenance``.
+"probabilities") and, if wanted, ``name``, ``provenance`` and ``channels`` (1 for a network whose input is grey; 3).
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Description:
     labels: tuple[str, ...]
     inputs: Preprocessing
     outputs: Literal["logits", "probabilities"]
+    channels: int = 3
 
     def to_json(self, **provenance: Any) -> str:
         """The file's text."""
@@ -81,10 +82,14 @@ def read_beside(path: Path, *, how_to_make: str, space: LabelSpace | None = None
         inputs = Preprocessing(int(fields["input_px"]), mean, std)
     except (TypeError, ValueError, InvalidInput) as error:
         raise ClassifierUnavailable(f"{beside}: input_px, mean or std cannot be used: {error}") from error
+    channels = fields.get("channels", 3)
+    if channels not in (1, 3):
+        raise ClassifierUnavailable(f"{beside}, field 'channels': write 1 for a grey input or 3 for a coloured one.")
     labels = _labels(fields["labels"], beside, space)
     if _is_mapping_file(fields["labels"]):
         content += "\x00".join(labels).encode()
-    return Description(str(fields.get("name", "")) or path.stem, labels, inputs, fields["outputs"]), content
+    name = str(fields.get("name", "")) or path.stem
+    return Description(name, labels, inputs, fields["outputs"], channels), content
 
 
 def probing_pictures(side_px: int) -> NDArray[np.uint8]:

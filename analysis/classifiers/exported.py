@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.classifiers.description import Description, check_outputs, probing_pictures, read_beside
+from analysis.classifiers.grey import grey_input
 from analysis.classifiers.networks import TorchNetwork, check_device
 from analysis.errors import ClassifierUnavailable
 from analysis.examples import located
@@ -57,7 +58,7 @@ def load(
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClassifierUnavailable(f"{path}: torch.export cannot read it ({reason}). Export it again.") from error
     program = _moved(program, "cpu")
-    on_processor = program.module()
+    on_processor = _in_colour(program.module(), described, "cpu")
     _check_batches(on_processor, described.inputs.input_px, path)
     with torch.inference_mode():
         probing = torch.from_numpy(probing_pictures(described.inputs.input_px)).permute(0, 3, 1, 2).float().div_(255)
@@ -65,7 +66,7 @@ def load(
     if device != "cpu":
         program = _moved(program, device)
     # Without the guard on the largest batch that was named at export: any size is right, and retraining exports anew.
-    module = program.module(check_guards=False)
+    module = _in_colour(program.module(check_guards=False), described, device)
     for weight in module.parameters():
         weight.requires_grad_(False)
     return TorchNetwork(
@@ -77,6 +78,11 @@ def load(
         device=device,
         outputs=described.outputs,
     )
+
+
+def _in_colour(module: Any, described: Description, device: str) -> Any:
+    """The program as a module that takes colour pictures, whatever its own input is."""
+    return module if described.channels == 3 else grey_input(module, described.inputs, channels=1).to(device)
 
 
 def save(network: Any, path: Path, described: Description, **provenance: Any) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from analysis.classifiers import clip, exported, huggingface, onnx_network, plugged, published, readout, recorded
+from analysis.classifiers import clip, exported, grey, huggingface, onnx_network, plugged, published, readout, recorded
 from analysis.classifiers.decision import read_labels
 from analysis.classifiers.networks import Precision, TorchNetwork, check_precision
 from analysis.classifiers.onnx_network import OnnxNetwork, load_lite
@@ -84,19 +85,29 @@ def _as_asked(network: Network, options: LoadOptions) -> Network:
     return replace(network, digest=hashlib.sha256(named.encode()).hexdigest())
 
 
-def _readout(reference: str, options: LoadOptions) -> TorchNetwork:
-    """The network that it reads is loaded with its own outputs, whatever labels the pictures have."""
-    if options.labels is not None:
-        raise ClassifierUnavailable(f"readout:{reference} has labels of its own: leave out the mapping file.")
-    network = partial(
+def _inner(options: LoadOptions, **given: Any) -> Callable[[str], Classifier | RecordedPredictions]:
+    """Loads the network that another one is made from, with what the caller allows."""
+    return partial(
         load_classifier,
         allow_code=options.allow_code,
         device=options.device,
         allow_download=options.allow_download,
         precision=options.precision,
+        **given,
     )
-    made = readout.load(reference, load_network=network, space=options.space, device=options.device)
+
+
+def _readout(reference: str, options: LoadOptions) -> TorchNetwork:
+    """The network that it reads is loaded with its own outputs, whatever labels the pictures have."""
+    if options.labels is not None:
+        raise ClassifierUnavailable(f"readout:{reference} has labels of its own: leave out the mapping file.")
+    made = readout.load(reference, load_network=_inner(options), space=options.space, device=options.device)
     return replace(made, precision=options.precision)
+
+
+def _grey(reference: str, options: LoadOptions) -> Network:
+    """The mapping file, if any, names the outputs of the network that is shown pictures without colour."""
+    return _as_asked(grey.load(reference, _inner(options, space=options.space)), options)
 
 
 #: A new scheme is one function and one line here; one of another package is an entry point, see `plugged`.
@@ -109,6 +120,7 @@ SCHEMES: Mapping[str, Loader] = {
     "export": _from_file(exported.load),
     "onnx": _from_file(onnx_network.load),
     "python": lambda reference, options: load(reference, device=options.device, allow_code=options.allow_code),
+    "grey": _grey,
     "readout": lambda reference, options: _readout(reference, options),
     "table": lambda reference, options: recorded.load(reference, options.space),
 }
@@ -131,8 +143,8 @@ def load_classifier(
     spec : str
         ``lite:0``, ``torchvision:NAME[@WEIGHTS]``, ``timm:NAME[@WEIGHTS]``, ``hf:FOLDER`` or ``hf:organisation/name``,
         ``open_clip:MODEL/TAG``, ``export:PATH.pt2``, ``onnx:PATH.onnx``, ``python:package.module:factory``,
-        ``readout:PATH.npz``, ``table:PATH.csv`` (``.parquet``), or a scheme of a plug-in. WEIGHTS is a file,
-        ``random``, or (torchvision) the name of published weights.
+        ``readout:PATH.npz``, ``grey:SPEC``, ``table:PATH.csv`` (``.parquet``), or a scheme of a plug-in. WEIGHTS is a
+        file, ``random``, or (torchvision) the name of published weights.
     allow_code : bool
         Needed by ``python:``, which runs the named code, and by plug-ins.
     device : str

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.classifiers.grey import grey_input
 from analysis.classifiers.networks import TorchNetwork, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.errors import InvalidInput
@@ -45,6 +46,8 @@ class TrainingRecipe:
         Most pixels by which a picture is moved in either direction; its border is continued.
     flips : bool or None
         Whether pictures are mirrored; None: where they have colours. A mirrored digit is none.
+    grey : bool
+        Whether the network has one channel, and sees every picture in grey (OOR paper, appendix F).
     seed : int
         Of first weights, order, shifts and mirroring.
     """
@@ -57,6 +60,7 @@ class TrainingRecipe:
     label_smoothing: float = 0.1
     shift_px: int = 3
     flips: bool | None = None
+    grey: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -134,7 +138,9 @@ def train_small_network(
     started = time.perf_counter()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
-        module: Any = small_network(len(space))
+        module: Any = small_network(len(space), channels=1 if recipe.grey else 3)
+        if recipe.grey:
+            module = grey_input(module, inputs, channels=1)
         losses = _trained(module, inputs, pictures, targets, recipe, flips=flips, name=name, tell=tell)
     seconds = time.perf_counter() - started
     forward = frozen(module, "cpu")
@@ -155,13 +161,13 @@ def has_colours(pictures: NDArray[np.uint8]) -> bool:
     return bool(np.abs(values[..., :1] - values[..., 1:]).mean() > _GREY * _LEVELS)
 
 
-def small_network(n_outputs: int) -> Any:
+def small_network(n_outputs: int, *, channels: int = 3) -> Any:
     """A residual network of three stages, for square pictures from 16 px on, with weights as torch draws them."""
     from torch import nn
 
     first, second, third = _WIDTHS
     return nn.Sequential(
-        *_convolution(3, first),
+        *_convolution(channels, first),
         *_convolution(first, second, stride=2),
         _residual()(second),
         *_convolution(second, third, stride=2),

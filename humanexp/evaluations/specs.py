@@ -22,6 +22,8 @@ from humanexp.core.storage import media_path
 SHELF = "classifiers"
 #: Which adapter reads a file of the shelf, by its suffix; of weights alone, the file beside them names the network.
 _SHELVED = {".pt2": "export", ".onnx": "onnx", ".npz": "readout"}
+#: Before the adapter string of a network that is shown pictures without colour.
+GREY = "grey:"
 _LIBRARIES = ("torchvision", "timm")
 #: Tables of predictions that were uploaded.
 TABLES = "evaluations/tables"
@@ -34,6 +36,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)?(@[A-Za-z0-9_.\-]+)?(#[
 
 def default_name(spec: str) -> str:
     """Name on the dashboard when none is given: the last part of the adapter string, without folder and suffix."""
+    if spec.startswith(GREY):
+        return f"{default_name(spec.removeprefix(GREY))[:75]}-grey"
     if spec.startswith("lite:"):
         return f"efficientnet-lite{spec.removeprefix('lite:')}"[:80]
     reference = spec.split(":", 1)[-1]
@@ -50,6 +54,8 @@ def check_spec(spec: str) -> str:
     Before anything is loaded.
     """
     spec = spec.strip()
+    if spec.startswith(GREY):
+        return f"{GREY}{check_spec(spec.removeprefix(GREY))}"
     scheme, _, reference = spec.partition(":")
     if not reference or (scheme not in SCHEMES and plugin(CLASSIFIERS, scheme) is None):
         raise InvalidRequest(
@@ -91,6 +97,8 @@ def check_safe(spec: str, *, field: str = "spec") -> str:
     Nothing that runs code, and no path elsewhere on the server. A refusal names the form's field, and no folder.
     """
     spec = check_spec(spec)
+    if spec.startswith(GREY):
+        return f"{GREY}{check_safe(spec.removeprefix(GREY), field=field)}"
     scheme, _, reference = spec.partition(":")
     if scheme == "python" or scheme not in SCHEMES:
         raise InvalidRequest(
@@ -118,7 +126,7 @@ def is_network_name(text: str) -> bool:
 
 def check_trainable(spec: str) -> str:
     """The adapter string of what may be a torch network; answers on record and ONNX files have no gradients."""
-    scheme = check_spec(spec).partition(":")[0]
+    scheme = check_spec(spec).removeprefix(GREY).partition(":")[0]
     if scheme == "readout":
         raise InvalidRequest(
             f"{shown(spec)} is a readout, whose network stays as it is: train that network, then fit a readout again.",

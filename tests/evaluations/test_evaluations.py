@@ -275,6 +275,7 @@ def test_the_command_says_what_it_found_and_refuses_what_it_cannot(stimulus_set:
     ("spec", "name"),
     [
         ("export:fixtures/classifiers/clean.pt2", "clean"),
+        ("grey:export:fixtures/classifiers/clean.pt2", "clean-grey"),
         ("timm:resnet50", "resnet50"),
         ("lite:0", "efficientnet-lite0"),
         ("torchvision:resnet50@IMAGENET1K_V2", "resnet50@IMAGENET1K_V2"),
@@ -284,6 +285,29 @@ def test_the_command_says_what_it_found_and_refuses_what_it_cannot(stimulus_set:
 )
 def test_a_name_follows_from_the_adapter_string(spec: str, name: str) -> None:
     assert specs.default_name(spec) == name
+
+
+def test_a_network_that_sees_grey_is_evaluated_by_command_and_safe_where_it_is_itself(
+    stimulus_set: StimulusSet,
+) -> None:
+    """The pictures of the set are grey already but for their noise, so that clean ones get the same answers."""
+    for spec in ("export:clean.pt2", "grey:export:clean.pt2"):
+        call_command("evaluate", stimuli="pets", classifier=spec, stdout=StringIO(), stderr=StringIO())
+    table = selectors.predictions_for(stimulus_set)
+    clean = table[table["corruption"] == "none"].pivot(index="stimulus", columns="classifier", values="response")
+    assert set(clean.columns) == {"clean", "clean-grey"} and (clean["clean"] == clean["clean-grey"]).all()
+    digests = EvaluationRun.objects.values_list("classifier_digest", flat=True)
+    assert len(set(digests)) == 2
+    assert specs.check_safe("grey:export:clean.pt2") == "grey:export:fixtures/classifiers/clean.pt2"
+    for spec, message in (
+        ("grey:python:os:getcwd", "for the command line alone"),
+        ("grey:export:/etc/net.pt2", "files in the server's shelf"),
+        ("grey:nonsense", "names no classifier"),
+    ):
+        with pytest.raises(InvalidRequest, match=message):
+            specs.check_safe(spec)
+    with pytest.raises(InvalidRequest, match="gives no gradients"):
+        specs.check_trainable("grey:onnx:net.onnx")
 
 
 def test_a_file_of_the_shelf_is_named_by_its_name_alone(stimulus_set: StimulusSet) -> None:

@@ -35,6 +35,8 @@ class Command(RefusableCommand):
             help="whether pictures are mirrored while training (default: those with colours)",
         )
 
+        parser.add_argument("--grey", action="store_true", help="a network that sees pictures in grey, by one channel")
+
     def handle(self, *args: Any, **options: Any) -> None:
         # With torch: help and refusals of the command line need none of it.
         from analysis.retraining.small_network import TrainingRecipe
@@ -42,6 +44,7 @@ class Command(RefusableCommand):
 
         recipe = TrainingRecipe(
             **{name: options[name] for name in ("epochs", "batch", "learning_rate", "seed")},
+            grey=options["grey"],
             flips={"yes": True, "no": False, "colour": None}[options["flips"]],
         )
         test = options["test"]
