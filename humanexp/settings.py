@@ -9,7 +9,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from analysis import __version__ as VERSION
+from analysis import __version__ as VERSION, energy
 from humanexp.addresses import is_loopback
 from humanexp.core.connections import database_of_address, parts_of_address, storage_of_address
 from humanexp.places import PACKAGE, WORK, read_or_create_key, shipped
@@ -50,6 +50,16 @@ SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 
 #: serial | processes[:n] | dask:tcp://host:8786
 COMPUTE = env.str("COMPUTE", default="processes")
+#: What estimates of energy and CO2 assume of this site, and where its carbon intensity is from.
+_G_PER_KWH = env.float("ENERGY_G_PER_KWH", default=1000 * energy.KG_CO2_PER_KWH)
+ENERGY = energy.Assumptions(
+    cpu_w=env.float("ENERGY_CPU_W", default=energy.CPU_W),
+    cuda_w=env.float("ENERGY_CUDA_W", default=energy.CUDA_W),
+    other_w=env.float("ENERGY_OTHER_W", default=0.0),
+    overhead=env.float("ENERGY_OVERHEAD", default=1.0),
+    kg_co2_per_kwh=_G_PER_KWH / 1000,
+    source=env.str("ENERGY_SOURCE", default="") or energy.source_of(_G_PER_KWH / 1000),
+)
 #: Hosts of models that may be asked about pictures, each with the variable that holds its key: host[:port][=NAME].
 OBSERVER_HOSTS = env.list("OBSERVER_HOSTS", default=[])
 #: Modules that register corruption functions of the lab's own.

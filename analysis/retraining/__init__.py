@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.retraining.energy import Energy
 from analysis.retraining.held_out import Examples, HeldOut, Split, check_disjoint, hold_out, split_originals
 from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from analysis.retraining.comparison import before_and_after
 
 __all__ = [
-    "Energy",
     "Examples",
     "HeldOut",
     "Recipe",

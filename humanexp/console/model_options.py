@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from analysis.classifiers.networks import PRECISIONS
+from analysis.energy import Energy
 from analysis.errors import InvalidInput
 from analysis.observers.kinds import KINDS
 from analysis.observers.protocol import (
@@ -156,3 +158,29 @@ def _protocol(options: Mapping[str, Any]) -> AskProtocol:
         thinking=thinking or "server",
         plan=AskPlan(**chosen),
     )
+
+
+def add_energy(parser: ArgumentParser) -> None:
+    """Options that say what an estimate assumes; without them, what the installation's settings say."""
+    usual = settings.ENERGY
+    parser.add_argument(
+        "--power", type=float, help=f"of the device, in W (default: cpu {usual.cpu_w:g}, cuda {usual.cuda_w:g})"
+    )
+    parser.add_argument("--other-power", type=float, help=f"of other parts, in W (default: {usual.other_w:g})")
+    parser.add_argument("--overhead", type=float, help=f"of the site, at least 1 (default: {usual.overhead:g})")
+    parser.add_argument("--carbon", type=float, help=f"kg CO2 a kWh (default: {usual.kg_co2_per_kwh:g})")
+    parser.add_argument("--carbon-source", default="", metavar="TEXT", help="where this number is from")
+
+
+def energy_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The constants of an `Energy` from these options; refused where they are impossible."""
+    given = {
+        "power_w": options["power"],
+        "other_w": options["other_power"],
+        "overhead": options["overhead"],
+        "kg_co2_per_kwh": options["carbon"],
+        "source": options["carbon_source"],
+    }
+    found: dict[str, Any] = settings.ENERGY.constants(options.get("device", "cpu"), given)
+    Energy(seconds=0, **found)
+    return found

@@ -24,6 +24,7 @@ from analysis.documents.value import (
     SheetBlock,
     TableBlock,
 )
+from analysis.energy import FORMULA, in_words
 from analysis.figures.table import Column, Table
 from analysis.figures.value import Figure
 from analysis.findings.model.findings import Findings
@@ -31,6 +32,7 @@ from analysis.findings.model.people import AskedObserver
 from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
+from humanexp.evaluations.emissions import Emission, emissions_of
 from humanexp.evaluations.selectors import asked_how, seen_whole
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -101,6 +103,8 @@ class ReportFacts:
     methods: Sequence[tuple[str, str]]
     #: what is said of the frozen plan; empty where there is none
     plan: Sequence[str]
+    #: what generation, prediction and retraining emitted
+    energy: Sequence[Emission]
     deviations: Sequence[Deviation]
     versions: Sequence[tuple[str, str]]
 
@@ -115,6 +119,7 @@ def document_of(findings: Findings, facts: ReportFacts) -> Document:
         *(_charts(findings, title, families) for title, families in CHARTS.items()),
         Section("Methods", tuple(Paragraph(f"{title}. {text}") for title, text in facts.methods)),
         Section("Analysis plan", tuple(_plan(facts))),
+        Section("Energy and CO₂", tuple(_energy(facts.energy))),
         Section("Versions and digests", tuple(_versions(findings, facts))),
         *(
             _charts(findings, title, families, is_appendix=True)
@@ -249,6 +254,32 @@ def _plan(facts: ReportFacts) -> Iterator[Block]:
     )
 
 
+def _energy(emissions: Sequence[Emission]) -> Iterator[Block]:
+    """By computation; nothing where none was recorded."""
+    rows = [
+        (one.stage, one.name, one.energy["kwh"], one.g_co2, one.g_co2_per_function, in_words(one.energy))
+        for one in emissions
+        if one.is_recorded
+    ]
+    if rows:
+        yield TableBlock(
+            Table(
+                "energy",
+                "Energy and CO₂ of the computations behind this study",
+                (
+                    Column("stage", "Stage"),
+                    Column("name", "Of"),
+                    Column("kwh", "kWh", "number", 4),
+                    Column("g_co2", "g CO₂", "number", 2),
+                    Column("g_co2_per_function", "g CO₂ per function", "number", 2),
+                    Column("how", "How it was found"),
+                ),
+                tuple(rows),
+                (f"{FORMULA}.",),
+            )
+        )
+
+
 def _versions(findings: Findings, facts: ReportFacts) -> Iterator[Block]:
     yield Facts(tuple(facts.versions))
     if findings.notes:
@@ -319,6 +350,7 @@ def report_facts(run: AnalysisRun) -> ReportFacts:
         methods=[(one.title, one.text) for one in methods_of(run, plan)],
         plan=plan_sentences(plan),
         deviations=departures,
+        energy=emissions_of(study.stimulus_set) if study.stimulus_set is not None else (),
         versions=versions_of(run, plan),
     )
 

@@ -3,6 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
+from analysis.energy import Meter
 from analysis.errors import AnalysisError
 from humanexp.core.errors import JobError
 from humanexp.jobs.registry import Progress, handler
@@ -18,10 +21,14 @@ from humanexp.stimuli.services.imports import run_import
 @handler(generation.JOB_KIND, title="Stimuli are made")
 def generate(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
     """Make the stimuli of a set; a picture that cannot be used ends the job with its name."""
+    stimulus_set, meter = stimulus_set_by_pk(stimulus_set_id), Meter("cpu", settings.ENERGY)
     try:
-        return {"count": make_stimuli(stimulus_set_by_pk(stimulus_set_id), progress)}
+        with meter:
+            return {"count": make_stimuli(stimulus_set, progress)}
     except AnalysisError as error:
         raise JobError(str(error)) from error
+    finally:
+        generation.add_energy(stimulus_set=stimulus_set, spent=meter.share(1.0))
 
 
 @handler(generation.DELETION_KIND, title="Stimuli are deleted")

@@ -278,6 +278,8 @@ class StimulusSet(Owned):
     pilots = models.JSONField(default=dict, blank=True)
     #: counts in each bin of visual change and what making them took, by function; written when the set is complete
     coverage = models.JSONField(default=dict, blank=True)
+    #: what making it took so far, over all attempts: seconds, kWh and kg CO2, measured or estimated
+    energy = models.JSONField(default=dict, blank=True)
     #: digest of the manifest, a Parquet file beside the stimuli
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)

@@ -209,8 +209,8 @@ class TestConsole:
         for words in (
             "HMRI",
             "of blur",
-            "50.0 W",
-            "kg CO₂",
+            "50 W",
+            "g CO₂",
             "Evaluate it on stimuli",
             "On held-out originals",
             warning,

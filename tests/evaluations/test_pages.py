@@ -231,7 +231,7 @@ def test_a_retraining_shows_before_and_after(lab: Client, stimulus_set: Stimulus
     assert "0.900 of the clean pictures were right before and 0.880 after" in page
     assert "HMRI" in page
     assert "0.010 to 0.200" in page
-    assert "12 s at 100.0 W" in page
+    assert "12 s at 100 W" in page
     assert reverse("evaluations:retraining", args=[retrained.pk]) in lab.get(reverse(LIST)).content.decode()
     assert lab.get(reverse("evaluations:retraining", args=[retrained.pk + 1])).status_code == 404
 

@@ -6,6 +6,7 @@ from typing import Any
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.forms.boundfield import BoundField
@@ -144,19 +145,20 @@ class RetrainingForm(forms.Form):
         required=False,
         help_text="Empty: what is usual for it.",
     )
+    other_w = forms.FloatField(label="Power of other parts, W", min_value=0, max_value=100_000, required=False)
     overhead = forms.FloatField(label="Overhead of the site", min_value=1, max_value=10, initial=1)
     kg_co2_per_kwh = forms.FloatField(label="kg CO2 a kWh", min_value=0, max_value=5)
+    source = forms.CharField(label="Source of this number", max_length=200, required=False)
     allow_download = forms.BooleanField(
         label="Fetch published weights from the network if they are not on this machine", required=False
     )
 
     _recipe = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")
-    _power = ("power_w", "overhead", "kg_co2_per_kwh")
+    _power = ("power_w", "other_w", "overhead", "kg_co2_per_kwh", "source")
 
     def __init__(self, given: Any = None, *, user: User, spec: str = "") -> None:
-        from analysis.retraining.energy import KG_CO2_PER_KWH
-
-        super().__init__(given, initial={"spec": spec, "kg_co2_per_kwh": KG_CO2_PER_KWH})
+        usual = {name: value for name, value in settings.ENERGY.constants("cpu").items() if name != "power_w"}
+        super().__init__(given, initial={"spec": spec, **usual})
         self.has_sets = has_stimuli()
         for field in self.fields.values():
             if isinstance(field, forms.FloatField) and not isinstance(field, forms.IntegerField):
@@ -181,13 +183,11 @@ class RetrainingForm(forms.Form):
     @property
     def asked(self) -> dict[str, Any]:
         """As `console.services.retrain_onto_shelf` takes it, from a valid form."""
-        from analysis.retraining.energy import usual_power_w
         from analysis.retraining.training import Recipe
 
         given = dict(self.cleaned_data)
         recipe = Recipe(**{name: given.pop(name) for name in self._recipe})
-        power = {name: given.pop(name) for name in self._power}
-        power["power_w"] = power["power_w"] or usual_power_w(given["device"])
+        power = settings.ENERGY.constants(given["device"], {name: given.pop(name) for name in self._power})
         return {**given, "recipe": recipe, "power": power}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
+from analysis.energy import in_words
 from humanexp.core import clock
 from humanexp.core.errors import JobError
 from humanexp.core.models import User
@@ -166,6 +167,12 @@ def duration(seconds: float | None) -> str:
     if whole < 86_400:
         return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
     return f"{whole // 86_400} d {whole % 86_400 // 3600} h"
+
+
+@register.filter
+def energy_words(energy: Mapping[str, Any]) -> str:
+    """A stored energy (`analysis.energy`) with CO2, and what both rest on."""
+    return in_words(energy)
 
 
 @register.filter

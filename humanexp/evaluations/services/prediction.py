@@ -25,12 +25,12 @@ from analysis.classifiers.one_pass import Group, predict_group, predict_shards
 from analysis.classifiers.port import Classifier, RecordedPredictions, rehearse, seen_by
 from analysis.classifiers.shards import Asked, Joined, PredictionShard, ShownStimulus, hold, join_shards, versions
 from analysis.compute import available_cores, executor, run_in_order_of_completion, setting_for
+from analysis.energy import Meter
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.generation.originals import inspect_originals, prepare_original
 from analysis.labels.mapping import mapping_of
 from analysis.labels.space import LabelSpace
 from analysis.native_size import USUAL_PX, Enlargement
-from analysis.retraining.energy import Meter
 from humanexp.core import file_store
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
@@ -90,7 +90,7 @@ def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress
         rehearse(one.classifier, stimulus_set.size_px, one.asked.how)
         _check_complete(stimulus_set, one.classifier, one.asked)
         one.folder.mkdir(parents=True, exist_ok=True)
-    with Meter(passes[0].asked.device) as meter:
+    with Meter(passes[0].asked.device, settings.ENERGY) as meter:
         parts = _predicted(passes, total, title, progress)
     progress(max(0, total - 1), total, f"{title}: writing the predictions")
     joined = [join_shards([files[number] for files in parts], one.predictions) for number, one in enumerate(passes)]

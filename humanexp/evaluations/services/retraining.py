@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from django.conf import settings
 
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.port import classify, rehearse, seen_by
 from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
+from analysis.energy import Energy
 from analysis.labels.mapping import Answering
 from analysis.labels.space import LabelSpace
-from analysis.retraining.energy import Energy, usual_power_w
 from analysis.retraining.held_out import Split, check_disjoint, hold_out, split_originals
 from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
 from analysis.sets.set_file import is_test_only
@@ -323,8 +324,7 @@ def _tell_batches(progress: Progress, before: int, total: int, said: str, number
 def _circumstances(
     retraining: Retraining, made: Retrained, sides: Sides, *, n_examples: int, n_held_out: int
 ) -> dict[str, Any]:
-    power = {"power_w": usual_power_w(retraining.device), **retraining.power}
-    energy: Energy = Energy(seconds=made.seconds, **power)
+    energy = Energy(seconds=made.seconds, **settings.ENERGY.constants(retraining.device, retraining.power))
     return {
         "classifier": retraining.spec,
         "recipe": asdict(made.recipe),

@@ -199,6 +199,7 @@ class Migration(migrations.Migration):
                         ("metric", models.CharField(max_length=40)),
                         ("pilots", models.JSONField(blank=True, default=dict)),
                         ("coverage", models.JSONField(blank=True, default=dict)),
+                        ("energy", models.JSONField(blank=True, default=dict)),
                         ("manifest_sha256", models.CharField(blank=True, max_length=64)),
                         ("completed_at", models.DateTimeField(blank=True, null=True)),
                         (

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import PROTECT, ForeignObjectRel, ProtectedError
 
+from analysis.energy import summed
 from analysis.generation.files import storage_sentence
 from analysis.generation.shards import METRIC_NAME
 from analysis.visual_change.coverage import coverage_report
@@ -114,6 +115,12 @@ def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
     stimulus_set.completed_at = clock.now()
     stimulus_set.save(update_fields=["coverage", "manifest_sha256", "completed_at"])
     return stimulus_set
+
+
+def add_energy(*, stimulus_set: StimulusSet, spent: Mapping[str, Any]) -> None:
+    """Count what an attempt took, whatever it came to."""
+    stimulus_set.energy = summed([stimulus_set.energy, spent])
+    StimulusSet.objects.filter(pk=stimulus_set.pk).update(energy=stimulus_set.energy)
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from typing import Any
 
 from humanexp.console.terminal_report import print_summary
 from humanexp.core.commands import RefusableCommand, check_folder
+from humanexp.evaluations.emissions import account_of, emissions_of
 from humanexp.ledger.figures import payment_summary
 from humanexp.results import selectors
 from humanexp.results.services import run_analysis
@@ -29,7 +30,9 @@ class Command(RefusableCommand):
         study = study_by_slug(options["study"])
         run = run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
         payments = payment_summary(study)
-        numbers = {**selectors.findings_json(run), "payments": dict(payments)}
+        stimuli = study.stimulus_set
+        energy = {} if stimuli is None else {"energy": account_of(emissions_of(stimuli))}
+        numbers = {**selectors.findings_json(run), "payments": dict(payments), **energy}
         if str(target) == "-":
             self.stdout.write(_text(numbers))
             return

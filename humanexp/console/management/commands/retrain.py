@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.claims.robustness import THESE_WEIGHTS
-from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
+from analysis.energy import in_words
 from humanexp.console import classifiers
+from humanexp.console.model_options import add_energy, energy_of
 from humanexp.console.scripted_participants import whole_number
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations.services.retraining import expected_warnings
@@ -46,13 +47,7 @@ class Command(OwnedCommand):
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
         parser.add_argument("--labels", metavar="FILE", type=Path, help="mapping file of a network with its own labels")
         parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
-        parser.add_argument(
-            "--power", type=float, help=f"of the device, in W (default: cpu {CPU_W:g}, cuda {CUDA_W:g})"
-        )
-        parser.add_argument("--overhead", type=float, default=1.0, help="of the site, at least 1 (default: 1)")
-        parser.add_argument(
-            "--carbon", type=float, default=KG_CO2_PER_KWH, help=f"kg CO2 a kWh (default: {KG_CO2_PER_KWH})"
-        )
+        add_energy(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         row, job = classifiers.retrain(
@@ -66,7 +61,7 @@ class Command(OwnedCommand):
             recipe=_recipe(options),
             device=options["device"],
             labels=options["labels"],
-            power=_power(options),
+            power=energy_of(options),
             allow_download=options["allow_download"],
             owner=options["owner"],
         )
@@ -83,10 +78,7 @@ class Command(OwnedCommand):
             f"Clean pictures: {clean['before']:.3f} right before, {clean['after']:.3f} after "
             f"({clean['n']} originals that were not trained on)."
         )
-        console.print(
-            f"Training: {energy['seconds']:.0f} s at {energy['power_w']:g} W, {energy['kwh']:.2g} kWh, "
-            f"{energy['kg_co2']:.2g} kg CO2 (estimate)."
-        )
+        console.print(f"Training: {in_words(energy)}.")
         console.print(f"Written: {row.out} and {Path(row.out).with_suffix('.json').name}", soft_wrap=True)
 
 
@@ -95,15 +87,6 @@ def _recipe(options: dict[str, Any]) -> Any:
 
     names = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")
     return Recipe(**{name: options[name] for name in names})
-
-
-def _power(options: dict[str, Any]) -> dict[str, float]:
-    from analysis.retraining.energy import Energy, usual_power_w
-
-    power = options["power"] if options["power"] is not None else usual_power_w(options["device"])
-    given = {"power_w": power, "overhead": options["overhead"], "kg_co2_per_kwh": options["carbon"]}
-    Energy(seconds=0, **given)
-    return given
 
 
 def _print_held_out(console: Console, report: dict[str, Any]) -> None:

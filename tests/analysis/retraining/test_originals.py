@@ -4,27 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InvalidInput, OriginalsOverlap
-from analysis.retraining.energy import Energy, usual_power_w
 from analysis.retraining.held_out import check_disjoint, split_originals
-
-
-def test_energy_by_hand() -> None:
-    """Two hours at 250 W with a fifth of overhead are 0.6 kWh; at half a kilogram each, 0.3 kg."""
-    energy = Energy(seconds=7200, power_w=250, overhead=1.2, kg_co2_per_kwh=0.5)
-    assert energy.kwh == pytest.approx(0.6)
-    assert energy.kg_co2 == pytest.approx(0.3)
-    assert energy.to_dict()["kwh"] == energy.kwh
-    assert usual_power_w("cuda:0") > usual_power_w("cpu") > 0
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"seconds": -1.0, "power_w": 1.0}, {"seconds": 1.0, "power_w": 0.0},
-              {"seconds": 1.0, "power_w": 1.0, "overhead": 0.9}]
-)  # fmt: skip
-def test_impossible_energy_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(InvalidInput, match="positive power"):
-        Energy(**wrong)
-
 
 contents = st.dictionaries(
     st.text("abcdef", min_size=1, max_size=4),
