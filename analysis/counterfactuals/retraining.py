@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from analysis.errors import SearchRefused
 from analysis.labels.files import default_labels
 from analysis.labels.space import LabelSpace
 from analysis.retraining.held_out import Epoch, hold_out
-from analysis.retraining.training import Recipe, fine_tune
+from analysis.retraining.training import Recipe, Tell, fine_tune
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +71,7 @@ class LabelledPictures:
 
     def _some(self, chosen: NDArray[np.bool_]) -> LabelledPictures:
         labels = tuple(label for label, is_chosen in zip(self.labels, chosen, strict=True) if is_chosen)
-        return LabelledPictures(self.originals[chosen], self.counterfactuals[chosen], labels)
+        return LabelledPictures(self.originals[chosen], self.counterfactuals[chosen], labels, self.space)
 
     @property
     def digests(self) -> frozenset[str]:
@@ -107,9 +108,17 @@ class TwoByTwo:
 
 
 def retrain_on_counterfactuals(
-    network: TorchNetwork, training: LabelledPictures, test: LabelledPictures, recipe: Recipe
+    network: TorchNetwork,
+    training: LabelledPictures,
+    test: LabelledPictures,
+    recipe: Recipe,
+    *,
+    checkpoint: Path | None = None,
+    tell: Tell | None = None,
 ) -> TwoByTwo:
     """Fine-tune a network on originals and their counterfactuals, and test it on others.
+
+    ``checkpoint`` and ``tell`` are those of `fine_tune`.
 
     Raises
     ------
@@ -124,7 +133,7 @@ def retrain_on_counterfactuals(
     if shared := training.digests & test.digests:
         raise SearchRefused(f"{len(shared)} originals stand in training and test: leave them out of one.")
     trained_on, held_out = training.split(share=recipe.held_out, seed=recipe.seed)
-    retrained = fine_tune(network, trained_on, recipe, held_out=held_out)
+    retrained = fine_tune(network, trained_on, recipe, held_out=held_out, checkpoint=checkpoint, tell=tell)
     accuracy = [
         [_accuracy(one, pictures, test.labels, test.space) for pictures in (test.originals, test.counterfactuals)]
         for one in (network, retrained.network)

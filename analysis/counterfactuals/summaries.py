@@ -171,6 +171,82 @@ def compare_searches(searches: Mapping[str, Searched]) -> list[SearchSummary]:
     return summaries
 
 
+#: Of a search's summary, what is averaged over runs.
+AVERAGED = ("mean_loss", "mean_steps", "sa", "vr", "ca", "oor", "oor_validated")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAverage:
+    """Several searches that differ by chance alone, as one row of a study of step sizes.
+
+    Attributes
+    ----------
+    name : str
+    n_runs : int
+    mean, sd : dict of str to float
+        By name of `AVERAGED`: over the runs in which it is a number; NaN where there is none, and a standard deviation
+        (of the runs, with n - 1) also where there is one.
+    n_known : dict of str to int
+        Runs in which it is a number.
+    """
+
+    name: str
+    n_runs: int
+    mean: dict[str, float]
+    sd: dict[str, float]
+    n_known: dict[str, int]
+
+    @property
+    def is_without_chance(self) -> bool:
+        """Whether all runs came out the same: then they are one run, and their number says nothing."""
+        return self.n_runs > 1 and all(sd == 0 for sd in self.sd.values() if np.isfinite(sd))
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain numbers; what is no number becomes None."""
+        plain = [{key: _number(value) for key, value in values.items()} for values in (self.mean, self.sd)]
+        return {"name": self.name, "runs": self.n_runs, "mean": plain[0], "sd": plain[1], "known": self.n_known}
+
+
+def average_searches(searches: Mapping[str, Sequence[Searched]]) -> list[SearchAverage]:
+    """Means over runs of what `compare_searches` says of each.
+
+    Parameters
+    ----------
+    searches : mapping of str to sequence of searches
+        Runs by name, for example ``"step 0.05"``; all of the same number of pictures.
+
+    Raises
+    ------
+    InvalidInput
+        If searches differ in their number of pictures, or a name has no run.
+
+    Notes
+    -----
+    OOR paper, Figure 4 and appendix H: step sizes 0.01, 0.05, 0.1, 0.2 and 0.5, "averaged over five runs".
+    """
+    flat = {f"{name}\n{number}": run for name, runs in searches.items() for number, run in enumerate(runs)}
+    found = {one.name: one for one in compare_searches(flat)}
+    averages = []
+    for name, runs in searches.items():
+        if not runs:
+            raise InvalidInput(f"There is no run of {name}: a mean needs one.")
+        told = [found[f"{name}\n{number}"] for number in range(len(runs))]
+        mean, sd, n_known = {}, {}, {}
+        for quantity in AVERAGED:
+            of_score = quantity not in ("mean_loss", "mean_steps")
+            values = np.array([getattr(one.score if of_score else one, quantity) for one in told], np.float64)
+            known = values[np.isfinite(values)]
+            n_known[quantity] = len(known)
+            mean[quantity] = float(known.mean()) if len(known) else float("nan")
+            sd[quantity] = float(known.std(ddof=1)) if len(known) > 1 else float("nan")
+        averages.append(SearchAverage(name, len(runs), mean, sd, n_known))
+    return averages
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
 @dataclass(frozen=True, slots=True)
 class GeneratorAgreement:
     """Do two generators rank models alike?

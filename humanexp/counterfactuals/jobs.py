@@ -2,14 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from analysis.retraining.training import Recipe
 from humanexp.core import file_store
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.services import rounds, searches
+from humanexp.counterfactuals.services import rounds, searches, sparse_submodels, training
 from humanexp.counterfactuals.services.benchmarks import GROUP_KIND, run_transfer
 from humanexp.counterfactuals.services.rounds import start_round
 from humanexp.counterfactuals.services.searches import run_search
+from humanexp.counterfactuals.services.sparse_submodels import fit_sparse
+from humanexp.counterfactuals.services.training import train_and_test
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.selectors.sets import bring_originals
@@ -40,6 +44,23 @@ def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
 def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
     """Test every model of a group of searches on the pictures made against the others."""
     return dict(run_transfer(group_key, progress))
+
+
+@handler(sparse_submodels.SPARSE_KIND, title="A sparse submodel is fitted")
+def sparse(progress: Progress, *, run_id: int, out: str, strength: float, seed: int) -> dict[str, Any]:
+    """Fit the latent dimensions that a finished search used."""
+    run = SearchRun.objects.select_related("source_set").get(pk=run_id)
+    with _files_of(run):
+        return fit_sparse(run=run, out=Path(out), strength=strength, seed=seed, progress=progress)
+
+
+@handler(training.TRAIN_KIND, title="A network is trained on counterfactuals")
+def train(progress: Progress, *, training_id: int, test_id: int, out: str, recipe: dict[str, Any]) -> dict[str, Any]:
+    """Train on one search, test on another."""
+    runs = SearchRun.objects.select_related("source_set__labels").in_bulk([training_id, test_id])
+    learned, tested = runs[training_id], runs[test_id]
+    with _files_of(learned), _files_of(tested):
+        return train_and_test(training=learned, test=tested, out=Path(out), recipe=Recipe(**recipe), progress=progress)
 
 
 @handler("counterfactuals.look", title="Rounds are looked at", every_s=60)

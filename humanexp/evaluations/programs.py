@@ -19,20 +19,22 @@ from humanexp.evaluations.specs import SHELF
 
 def check_out(out: Path) -> None:
     """Refuse a file that no network can be written to, before anything is trained."""
-    if out.suffix != ".pt2":
-        raise InputRefused(f"{out}: the network is written as a torch.export program: name a .pt2 file.")
-    _check_free(out, out.with_suffix(".json"))
+    check_file(out, ".pt2", what="the network is written as a torch.export program", beside=(".json",))
 
 
 def check_readout_out(out: Path) -> None:
     """The same of a readout's file."""
-    if out.suffix != SUFFIX:
-        raise InputRefused(f"{out}: the readout is written as arrays of numpy: name a {SUFFIX} file.")
-    _check_free(out)
+    check_file(out, SUFFIX, what="the readout is written as arrays of numpy")
 
 
-def _check_free(out: Path, *more: Path) -> None:
-    if any(path.exists() for path in (out, *more)):
+def check_file(out: Path, suffix: str, *, what: str, beside: tuple[str, ...] = ()) -> None:
+    """Refuse a file of another suffix, one that is there, and one in a folder that cannot be written to.
+
+    `beside`: suffixes of files that are written next to it.
+    """
+    if out.suffix != suffix:
+        raise InputRefused(f"{out}: {what}: name a {suffix} file.")
+    if any(path.exists() for path in (out, *(out.with_suffix(one) for one in beside))):
         raise InputRefused(f"{out} is there already: name another file, or move it away.")
     if not out.parent.is_dir() or not os.access(out.parent, os.W_OK):
         raise InputRefused(f"{out}: there is no folder {out.parent} that can be written to.")

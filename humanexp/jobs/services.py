@@ -39,9 +39,17 @@ def submit(
 
 
 def start(kind: str, *, subject: str, by: User | None = None, **parameters: object) -> Job:
-    """Let a subject have its job of a kind: one under way is left alone, one that failed or was cancelled goes on."""
+    """Let a subject have its job of a kind: one under way is left alone, one that failed or was cancelled goes on.
+
+    With other parameters, one that has ended is left as it is, and one under way is in the way.
+    """
     job = latest_for(subject, kind)
-    if job is None or job.state == JobState.DONE:
+    is_other = job is not None and job.parameters != parameters
+    if job is not None and is_other and not job.is_finished:
+        raise Conflict(
+            f"A job with other settings is under way for the same ({registered(kind).title}): wait, or cancel it."
+        )
+    if job is None or job.state == JobState.DONE or is_other:
         return submit(kind, subject=subject, run_after=None, by=by, **parameters)
     return resume(job=job) if job.is_finished else job
 

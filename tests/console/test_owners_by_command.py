@@ -31,6 +31,10 @@ MAKERS = {
     "evaluate": ["--stimuli=mine", "--classifier=export:fixtures/classifiers/clean.pt2"],
     "score": ["--on=set"],
     "retrain": ["--stimuli=mine", "--classifier=export:model.pt2", "--out=model.pt2"],
+    "step_study": [
+        *("--images=drawn", "--classifier=export:m.pt2", "--generator=pixel:", "--oracle=classifier:export:o.pt2"),
+        "--name=steps",
+    ],
     "counterfactuals": ["--images=drawn", "--classifier=export:m.pt2", "--generator=pixel:", "--oracle=crowd:"],
 }
 ROOT = Path(__file__).parents[2]

@@ -13,6 +13,8 @@ QUEUED = {
     "counterfactuals.search": {"run_id": 1},
     "counterfactuals.round": {"round_id": 1},
     "counterfactuals.transfer": {"group_key": "ab12"},
+    "counterfactuals.sparse": {"run_id": 1, "out": "/a.npy", "strength": 36.36, "seed": 0},
+    "counterfactuals.train": {"training_id": 1, "test_id": 2, "out": "/a.pt2", "recipe": {"epochs": 5}},
     "evaluations.evaluate": {
         "evaluation_id": 1, "spec": "export:a.pt2", "device": "cpu", "rule": "mean", "own_labels": False, "labels": "",
         "allow_code": False, "allow_download": True,

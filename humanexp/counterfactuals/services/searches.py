@@ -193,6 +193,15 @@ def default_model_name(spec: str) -> str:
     return reference.rpartition("/")[2].removesuffix(".pt2")[:80] or spec[:80]
 
 
+def with_step(generator: str, step: float) -> str:
+    """A generator's specification with this step size; refused where it has one already."""
+    kind, _, rest = generator.partition(":")
+    words = [word for word in rest.split(",") if word]
+    if any(word.partition("=")[0].strip() == "step" for word in words):
+        raise InvalidRequest(f"{generator}: leave step= out, the steps are named by themselves.")
+    return f"{kind}:{','.join([*words, f'step={step:g}'])}"
+
+
 def _check_described(run: SearchRun, pictures: int, *, is_form: bool) -> None:
     taken = SearchRun.objects.filter(name=run.name).exists()
     check_new_name(run.name, taken=taken, what="search", longest=60, reserved=_RESERVED)

@@ -58,7 +58,12 @@ class Command(OwnedCommand):
                 run=_described(options, name), pictures=options["pictures"], owner=options["owner"]
             )
         else:
-            _check_same(run, options)
+            check_same(
+                run,
+                {field: options[field] for field in _DECIDE},
+                images=options["images"],
+                pictures=options["pictures"],
+            )
             is_judged = run.is_crowd and run.completed_at is None and run.rounds.exists()
             job = _next_round(run) if is_judged else start(run=run)
         for caveat in caveats_of(run):
@@ -93,11 +98,17 @@ def _next_round(run: SearchRun) -> Job:
     return job
 
 
-def _described(options: dict[str, Any], name: str) -> SearchRun:
-    source_set = SourceSet.objects.filter(name=options["images"]).first()
+def source_set_named(name: str) -> SourceSet:
+    """The set of pictures, or a refusal that lists those that there are."""
+    source_set = SourceSet.objects.filter(name=name).first()
     if source_set is None:
         known = ", ".join(SourceSet.objects.values_list("name", flat=True)) or "none yet"
-        raise CommandError(f"There is no set of pictures {options['images']!r}; there are: {known}.")
+        raise CommandError(f"There is no set of pictures {name!r}; there are: {known}.")
+    return source_set
+
+
+def _described(options: dict[str, Any], name: str) -> SearchRun:
+    source_set = source_set_named(options["images"])
     if options["oracle"] == CROWD and options["cap"] is None and not options["scripted"]:
         raise CommandError("People cost money: say what all rounds may cost together, --cap CENTS.")
     return SearchRun(
@@ -112,14 +123,13 @@ def _described(options: dict[str, Any], name: str) -> SearchRun:
     )
 
 
-def _check_same(run: SearchRun, options: dict[str, Any]) -> None:
+def check_same(run: SearchRun, decided: dict[str, Any], *, images: str, pictures: int) -> None:
     """Refuse to take the scores of another search for those of this one."""
-    given = {field: options[field] for field in _DECIDE}
-    given |= {field: from_shelf(given[field]) for field in ("classifier", "generator", "oracle")}
+    given = decided | {field: from_shelf(decided[field]) for field in ("classifier", "generator", "oracle")}
     differing = [field.removesuffix("_px") for field, value in given.items() if getattr(run, field) != value]
-    if options["images"] != run.source_set.name:
+    if images != run.source_set.name:
         differing.insert(0, "images")
-    if options["pictures"] and options["pictures"] != run.counterfactuals.count():
+    if pictures and pictures != run.counterfactuals.count():
         differing.append("pictures")
     if differing:
         raise CommandError(

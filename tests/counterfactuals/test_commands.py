@@ -1,0 +1,230 @@
+"""What the paper does beside a search, by commands: step sizes, sparse submodels, training, other generators."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.counterfactuals.latents import fit_sparse_submodel
+from analysis.counterfactuals.port import Target
+from analysis.counterfactuals.score import score
+from analysis.counterfactuals.specifications import load_generator
+from analysis.examples.pictures import draw
+from analysis.generation.files import encode_png
+from analysis.labels.files import default_labels
+from humanexp.core.errors import JobCancelled
+from humanexp.counterfactuals import jobs as handlers
+from humanexp.counterfactuals.models import SearchRun
+from humanexp.counterfactuals.selectors import records_of, search_settings
+from humanexp.counterfactuals.services.sparse_submodels import start_sparse
+from humanexp.stimuli.services.imports import import_images
+from humanexp.stimuli.services.sources import ImportOrder
+from tests.acme_package import installed
+from tests.counterfactuals.networks import CLEAN, ROBUST
+
+pytestmark = pytest.mark.django_db(transaction=True)
+VQGAN = "vqgan:fixtures/counterfactuals/autoencoder.pt"
+ORACLE = f"classifier:{ROBUST}"
+
+
+@pytest.fixture(autouse=True)
+def serial(settings, tmp_path: Path) -> None:  # noqa: ANN001
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT.mkdir()
+    settings.COMPUTE = "serial"
+
+
+def told(name: str, *arguments: str) -> str:
+    out = StringIO()
+    call_command(name, *arguments, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def searched(images: str, name: str, generator: str, *more: str, classifier: str = CLEAN) -> str:
+    return told(
+        "counterfactuals", f"--images={images}", f"--name={name}", f"--classifier={classifier}",
+        f"--generator={generator}", f"--oracle={ORACLE}", "--size=64", "--budget=2", *more,
+    )  # fmt: skip
+
+
+def other_drawings(folder: Path, seed: int) -> str:
+    name = f"drawn-{seed}"
+    for category in default_labels().ids:
+        (folder / name / category).mkdir(parents=True)
+        (folder / name / category / "1.png").write_bytes(encode_png(draw(category, seed, 112)))
+    import_images(source=folder / name, order=ImportOrder(name=name))
+    return name
+
+
+@pytest.mark.verify
+def test_a_study_of_step_sizes_prints_means_over_runs_that_scores_computed_apart_have(source_set, tmp_path) -> None:
+    asked = (
+        "--images=drawn", f"--classifier={CLEAN}", "--generator=corruption:gaussian_noise", f"--oracle={ORACLE}",
+        "--name=steps", "--steps=0.2,0.5", "--runs=2", "--budget=2", "--pictures=6", "--size=64",
+        f"--json={tmp_path / 'steps.json'}",
+    )  # fmt: skip
+    out = told("step_study", *asked)
+    rows = json.loads((tmp_path / "steps.json").read_text())["steps"]
+    assert [row["name"] for row in rows] == ["0.2", "0.5"] and "OOR" in out
+    for row in rows:
+        assert row["searches"] == [f"steps-step-{row['name'].replace('.', '-')}-run-{n}" for n in (1, 2)]
+        values = []
+        for name in row["searches"]:
+            found = records_of(SearchRun.objects.get(name=name))
+            one = score(
+                clean_correct=[record.clean_correct for record in found], valid=[record.valid for record in found],
+                counterfactual_correct=[record.counterfactual_correct for record in found],
+            )  # fmt: skip
+            values.append(one.oor)
+        assert row["mean"]["oor"] == pytest.approx(sum(values) / 2)
+        assert row["sd"]["oor"] == pytest.approx(float(np.std(values, ddof=1)))
+    seeds = SearchRun.objects.filter(name__startswith="steps-step-0-2").order_by("name").values_list("seed", flat=True)
+    assert list(seeds) == [0, 1]
+    assert told("step_study", *asked) == out and SearchRun.objects.count() == 4
+    with pytest.raises(CommandError, match="with another --budget"):
+        told("step_study", *asked, "--budget=3")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (["--generator=pixel:step=0.1"], "leave step= out"),
+        (["--oracle=crowd:"], "an oracle that answers at once"),
+        (["--steps=0.1,0.1"], "no list of different positive numbers"),
+        (["--steps=0.1,-1"], "no list of different positive numbers"),
+    ],
+)
+def test_what_is_no_study_of_steps_is_refused(source_set, change: list[str], sentence: str) -> None:
+    asked = ["--images=drawn", f"--classifier={CLEAN}", "--generator=pixel:", f"--oracle={ORACLE}", "--name=steps"]
+    with pytest.raises(CommandError, match=sentence):
+        told("step_study", *asked, *change)
+    assert not SearchRun.objects.exists()
+
+
+def test_runs_without_chance_are_called_so(source_set) -> None:
+    out = told(
+        "step_study", "--images=drawn", f"--classifier={CLEAN}", "--generator=pixel:", f"--oracle={ORACLE}",
+        "--name=steps", "--steps=0.01", "--runs=2", "--budget=1", "--pictures=3", "--size=64",
+    )  # fmt: skip
+    assert "leaves nothing to chance" in out
+
+
+@pytest.mark.verify
+def test_a_sparse_submodel_of_a_search_is_that_of_latents_walked_by_hand_and_searches_take_it(
+    source_set, tmp_path: Path
+) -> None:
+    searched("drawn", "whole", VQGAN)
+    run = SearchRun.objects.get(name="whole")
+    out = tmp_path / "dimensions.npy"
+    said = told("sparse_submodel", "whole", f"--out={out}", "--strength=400")
+    report = json.loads(out.with_suffix(".json").read_text())
+    assert report["walked"] == report["as_kept"] == run.scores["pooled"]["n_valid"] >= 10
+    # The latents walked by hand, all pictures at once.
+    settings = search_settings(run)
+    target: Target = settings.load_target()
+    generator = load_generator(VQGAN)
+    rows = [row for row in run.counterfactuals.select_related("source_image", "run") if row.valid]
+    from analysis.counterfactuals.files import read_picture
+    from humanexp.core.storage import media_path
+
+    pictures = np.stack([read_picture(media_path(row.original_file)) for row in rows])
+    numbers = target.numbers([row.category for row in rows])
+    before, after = [], []
+    for place, row in enumerate(rows):
+        state = generator.start(pictures[place : place + 1], np.zeros(1, np.int64))
+        before.append(state["latents"][0])
+        for _ in range(row.accepted_steps):
+            state = generator.step(state, numbers[place : place + 1], target)
+        after.append(state["latents"][0])
+    found = {tuple(one.ravel()[:3].tolist()) for one in after}
+    assert len(found) == len(rows)
+    dimensions = np.load(out, allow_pickle=False)
+    expected = fit_sparse_submodel(np.stack(before), np.stack(after), strength=400)
+    assert dimensions.shape == expected.dimensions.shape and 0 < report["share"] < 1
+    assert f"{report['selected']} of {report['dimensions']} dimensions" in said
+    assert f"sparse={out}" in said
+    searched("drawn", "sparse", f"{VQGAN},sparse={out}", "--pictures=3")
+    assert SearchRun.objects.get(name="sparse").scores["pooled"]["n"] == 3
+    with pytest.raises(CommandError, match="is there already"):
+        told("sparse_submodel", "whole", f"--out={out}")
+    with pytest.raises(CommandError, match="in all latents of an autoencoder"):
+        told("sparse_submodel", "sparse", f"--out={tmp_path / 'again.npy'}")
+
+
+def test_a_cancelled_fit_goes_on_with_what_was_walked(source_set, tmp_path: Path) -> None:
+    searched("drawn", "whole", VQGAN, "--batch=4", "--pictures=12")
+    run = SearchRun.objects.get(name="whole")
+    job = start_sparse(run=run, out=tmp_path / "d.npy", strength=400)
+
+    def stop(done: int, total: int, message: str = "") -> None:
+        if done == 1:
+            raise JobCancelled
+
+    with pytest.raises(JobCancelled):
+        handlers.sparse(stop, **job.parameters)
+    assert not (tmp_path / "d.npy").exists()
+    walked = sorted((tmp_path / "media" / run.folder / "latents").iterdir())
+    times = [path.stat().st_mtime_ns for path in walked]
+    report = handlers.sparse(lambda *_args, **_more: None, **job.parameters)
+    assert report["walked"] == run.scores["pooled"]["n_valid"] and walked
+    assert [path.stat().st_mtime_ns for path in walked] == times
+
+
+@pytest.mark.verify
+def test_training_on_counterfactuals_writes_a_network_and_its_two_by_two(source_set, tmp_path: Path) -> None:
+    others = other_drawings(tmp_path, 5)
+    for images, name in (("drawn", "train"), (others, "test")):
+        searched(images, name, "pixel:")
+    out = tmp_path / "augmented.pt2"
+    said = told(
+        "train_on_counterfactuals", "--training=train", "--test=test", f"--out={out}", "--epochs=2", "--held-out=0",
+        "--learning-rate=0.01",
+    )  # fmt: skip
+    report = json.loads(out.with_suffix(".json").read_text())["provenance"]
+    test = SearchRun.objects.get(name="test")
+    kept = [one for one in records_of(test) if one.sha256]
+    # Of pictures with a counterfactual: what the search itself says of the network before.
+    assert report["before"]["originals"] == pytest.approx(np.mean([one.clean_correct for one in kept]))
+    assert report["before"]["counterfactuals"] == pytest.approx(np.mean([one.counterfactual_correct for one in kept]))
+    assert report["tested_on"] == len(kept) and f"after: {report['after']['originals']:.3f}" in said
+    searched(others, "against", "pixel:", classifier=f"export:{out}")
+    assert SearchRun.objects.get(name="against").scores["pooled"]["n"] == 16
+
+
+def test_what_cannot_be_trained_on_is_refused_before_anything_is_written(source_set, tmp_path: Path) -> None:
+    searched("drawn", "a", "pixel:", "--pictures=3")
+    searched("drawn", "b", "pixel:", "--pictures=3", classifier=ROBUST)
+    out = tmp_path / "n.pt2"
+    with pytest.raises(CommandError, match="counterfactuals of the same model"):
+        told("train_on_counterfactuals", "--training=a", "--test=b", f"--out={out}")
+    with pytest.raises(CommandError, match="3 originals stand in training and test"):
+        told("train_on_counterfactuals", "--training=a", "--test=a", f"--out={out}")
+    with pytest.raises(CommandError, match="There is no search 'c'"):
+        told("train_on_counterfactuals", "--training=a", "--test=c", f"--out={out}")
+    assert not out.exists()
+
+
+def test_a_generator_of_another_package_is_searched_with(
+    source_set, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site").mkdir()
+    monkeypatch.syspath_prepend(str(installed(tmp_path / "site")))
+    out = searched("drawn", "plugged", "acme-steps:", "--pictures=3")
+    searched("drawn", "own", "pixel:epsilon=0.1", "--pictures=3")
+    assert "3 pictures" in out
+    plugged, own = (SearchRun.objects.get(name=name) for name in ("plugged", "own"))
+    # The package's generator is the product's own with another bound: pictures and scores are the same.
+    assert [one.sha256 for one in records_of(plugged)] == [one.sha256 for one in records_of(own)]
+    assert plugged.scores["pooled"] == own.scores["pooled"]
+
+
+def test_a_grey_network_is_searched_by_command(source_set) -> None:
+    searched("drawn", "grey", "corruption:gaussian_blur,step=0.5", "--pictures=4", classifier=f"grey:{CLEAN}")
+    run = SearchRun.objects.get(name="grey")
+    target = search_settings(run).load_target()
+    assert target.name.endswith("in grey") and run.scores["pooled"]["n"] == 4
