@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -108,6 +109,35 @@ def hold_out(contents: Mapping[str, tuple[str, str]], *, share: float, seed: int
     count = max(round(share * len(ordered_all)), min(2, len(ordered_all) // 2)) if share else 0
     chosen = set(ordered_all[:count])
     return frozenset(name for name, (_, digest) in contents.items() if digest in chosen)
+
+
+def sample_evenly(contents: Mapping[str, tuple[str, str]], *, count: int, seed: int) -> frozenset[str]:
+    """So many originals, of every category alike as far as it has enough.
+
+    Parameters
+    ----------
+    contents : mapping of original to (category, digest)
+    count : int
+        Originals that are wanted.
+    seed : int
+
+    Returns
+    -------
+    frozenset of str
+        The same for the same contents. No content twice.
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer contents.
+    """
+    ordered = [digests for _, digests in _shuffled(contents, f"{seed} sample")]
+    turns = [digest for row in itertools.zip_longest(*ordered) for digest in row if digest is not None]
+    chosen = set(list(dict.fromkeys(turns))[:count])
+    if count < 1 or len(chosen) < count:
+        raise InvalidInput(f"There are {len(chosen)} different originals, and {count} are asked for: ask for fewer.")
+    first = {digest: name for name, (_, digest) in sorted(contents.items(), reverse=True)}
+    return frozenset(first[digest] for digest in chosen)
 
 
 def _shuffled(contents: Mapping[str, tuple[str, str]], salt: str) -> list[tuple[str, list[str]]]:

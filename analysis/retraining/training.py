@@ -126,6 +126,9 @@ class Recipe:
         VCR experiment 3: 5 epochs, 0.001, 0.9.
     held_out : float
         Share of the training originals that `hold_out` takes from training, in [0, 0.5]; 0 for none.
+    decay, decay_every : float, int
+        The learning rate is multiplied by ``decay`` after every ``decay_every`` epochs, as torch's StepLR does; 0
+        epochs: it stays the same, as the VCR paper prints. The authors' program has 0.1 and 7.
     patience : int
         Training ends after so many epochs without a lower loss on held-out stimuli.
     seed : int
@@ -139,14 +142,22 @@ class Recipe:
     held_out: float = 0.2
     patience: int = 2
     seed: int = 0
+    decay: float = 0.1
+    decay_every: int = 0
 
     def __post_init__(self) -> None:
+        if not 0 < self.decay <= 1 or self.decay_every < 0:
+            raise InvalidInput(f"The learning rate decays by a factor in (0, 1] after every 0 or more epochs: {self}.")
         if self.epochs < 1 or self.batch < 1 or self.seed < 0:
             raise InvalidInput(f"Training takes at least one epoch and a batch of one, and no negative seed: {self}.")
         if not self.learning_rate > 0 or not 0 <= self.momentum < 1:
             raise InvalidInput(f"A learning rate is above 0 and a momentum in [0, 1): {self}.")
         if not 0 <= self.held_out <= 0.5 or self.patience < 1:
             raise InvalidInput(f"The share held out lies between 0 and 0.5, and the patience is 1 or more: {self}.")
+
+    def rate(self, epoch: int) -> float:
+        """Learning rate of an epoch, counted from 0."""
+        return self.learning_rate * self.decay ** (epoch // self.decay_every if self.decay_every else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +242,8 @@ def fine_tune(
         if standing.curve and is_over(standing.curve, recipe.patience):
             break
         started = time.perf_counter()
+        for group in optimiser.param_groups:
+            group["lr"] = recipe.rate(epoch)
         standing.losses.append(_epoch(learner, optimiser, examples, recipe, epoch, tell))
         if held_out is not None and before is not None:
             _validate(learner, held_out, before, standing)

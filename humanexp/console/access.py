@@ -169,7 +169,9 @@ _MATERIAL_PAGES: Mapping[str, str] = {
     "original": "stimuli:original",
     "stimulus": "stimuli:picture stimuli:small",
     "evaluation": "evaluations:run evaluations:kind evaluations:delete",
-    "retraining": "evaluations:retraining console:retraining-figures console:retraining-figure",
+    "retraining": """
+        evaluations:retraining evaluations:learning_curve console:retraining-figures console:retraining-figure
+    """,
     "search": """
         counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export
         console:search-figures console:search-figure

@@ -45,9 +45,11 @@ def retrain(
     """
     described = Wanted(**wanted, people_of=study.slug if study else "")
     row = describe(described, by=by, owner=owner)
-    if study is not None and study.stimulus_set_id not in (row.stimulus_set_id, row.evaluation_set_id):
+    seen = {row.stimulus_set_id, row.evaluation_set_id} - {None}
+    if study is not None and study.stimulus_set_id not in seen:
         raise InvalidRequest(
-            f"The people of {study.slug} saw other stimuli than {row.stimulus_set}: name their study.",
+            f"The people of {study.slug} saw other stimuli than {row.stimulus_set or 'those of the test'}: name their "
+            "study.",
             fields={"study": "of these stimuli"},
         )
     if study is not None and not session_counts(study)["completed"]:
@@ -60,7 +62,7 @@ def retrain(
         return row, under_way
     record(
         action="retrain", subject=f"network:{Path(row.out).stem}", study=row.people_of, by=by, before=row.spec,
-        stimuli=row.stimulus_set.name,
+        stimuli=row.material,
     )  # fmt: skip
     return row, jobs.submit(
         RETRAIN,

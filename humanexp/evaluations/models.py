@@ -94,10 +94,16 @@ class EvaluationRun(Owned):
 
 
 class Retraining(Owned):
-    """A network trained further on the stimuli of a set, and what that brought. Complete once `completed_at` is set."""
+    """A network trained further on stimuli or pictures, and what that brought. Complete once `completed_at` is set."""
 
     #: what it was trained on, and unless another set is named, tested on (other originals of it)
-    stimulus_set = models.ForeignKey(StimulusSet, on_delete=models.CASCADE, related_name="retrainings")
+    stimulus_set = models.ForeignKey(
+        StimulusSet, null=True, blank=True, on_delete=models.CASCADE, related_name="retrainings"
+    )
+    #: sets of clean pictures that it was trained on, too: {"source_set", "name", "count"}
+    pictures = models.JSONField(default=list, blank=True)
+    #: sets of clean pictures that it was tested on, too
+    tests = models.JSONField(default=list, blank=True)
     evaluation_set = models.ForeignKey(
         StimulusSet, null=True, blank=True, on_delete=models.CASCADE, related_name="tested_retrainings"
     )
@@ -106,9 +112,11 @@ class Retraining(Owned):
     spec = models.CharField(max_length=300)
     device = models.CharField(max_length=20, default="cpu")
     labels_file = models.CharField(max_length=300, blank=True)
+    #: the loss is among all outputs of the network instead of the labels of the pictures
+    own_labels = models.BooleanField(default=False)
     #: corruptions trained on; empty: all of the set
     corruptions = models.JSONField(default=list, blank=True)
-    #: epochs, learning_rate, momentum, batch, seed
+    #: fields of `analysis.retraining.training.Recipe`
     recipe = models.JSONField(default=dict)
     #: share of the originals that are trained on, where one set is divided
     share = models.FloatField(default=0.5)
@@ -128,7 +136,14 @@ class Retraining(Owned):
         ordering = ["-pk"]
 
     def __str__(self) -> str:
-        return f"{self.name} retrained on {self.stimulus_set}"
+        return f"{self.name} retrained on {self.material}"
+
+    @property
+    def material(self) -> str:
+        """Names of what it was trained on."""
+        stimuli = [self.stimulus_set.name] if self.stimulus_set is not None else []
+        counts = [f"{one['name']} ({one['count']:,})" if one["count"] else one["name"] for one in self.pictures]
+        return ", ".join([*stimuli, *counts])
 
     @property
     def job_subject(self) -> str:

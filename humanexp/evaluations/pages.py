@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +21,12 @@ from analysis.classifiers import onnx_network
 from analysis.classifiers.onnx_network import is_installed
 from analysis.classifiers.papers import paper_models
 from analysis.errors import AnalysisError
+from analysis.figures.paper import to_file
 from analysis.observers.methods import methods_text, said_of_place, warnings_of
-from humanexp.core.errors import ApplicationError, InvalidRequest
+from analysis.retraining.learning_curve import learning_curve as curve_of
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
 from humanexp.core.middleware import takes_uploads
+from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.selectors import user_of
 from humanexp.evaluations import selectors
 from humanexp.evaluations.forms import ConfirmForm, EvaluateForm, GoldForm, KindForm, ModelForm, TableForm
@@ -259,6 +263,18 @@ def retraining(request: HttpRequest, pk: int) -> HttpResponse:
     """What training a network further brought: before and after."""
     context = retraining_context(selectors.retraining_by_pk(pk))
     return render(request, "evaluations/retraining.html", context)
+
+
+@login_required
+@require_GET
+def learning_curve(request: HttpRequest, pk: int, suffix: str) -> HttpResponse:
+    """Loss by epoch as a figure file."""
+    found = selectors.retraining_by_pk(pk)
+    if suffix not in FIGURE_KINDS or not found.report:
+        raise NotFound("The learning curve comes as .svg, .png and .pdf, once the network is trained.")
+    figure = curve_of(found.report, name=found.new_name)
+    content = drawn(suffix, partial(to_file, figure, width="column"))
+    return attached(content, FIGURE_KINDS[suffix], f"{found.new_name}-curve.{suffix}", inline="inline" in request.GET)
 
 
 @login_required

@@ -15,5 +15,6 @@ urlpatterns = [
     path("classifiers/<int:pk>/kind/", pages.kind, name="kind"),
     path("classifiers/<int:pk>/delete/", pages.delete, name="delete"),
     path("classifiers/retraining/<int:pk>/", pages.retraining, name="retraining"),
+    path("classifiers/retraining/<int:pk>/curve.<str:suffix>", pages.learning_curve, name="learning_curve"),
     path("stimuli/sources/<slug:name>/gold/", pages.select_gold, name="select_gold"),
 ]

@@ -46,7 +46,9 @@ WANTED = {
     "original change": "stimuli:original",
     "stimulus change": "stimuli:picture stimuli:small",
     "evaluation change": "evaluations:run evaluations:kind evaluations:delete",
-    "retraining change": "evaluations:retraining console:retraining-figures console:retraining-figure",
+    "retraining change": """
+        evaluations:retraining evaluations:learning_curve console:retraining-figures console:retraining-figure
+    """,
     "counterfactual change": "counterfactuals:picture",
     "search change": """
         counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export

@@ -62,7 +62,8 @@ FROM: dict[str, str] = {
         stimuli:original stimuli:picture stimuli:small
         stimuli:labels stimuli:new_labels stimuli:label_space stimuli:labels_file stimuli:delete_labels
         evaluations:classifiers evaluations:new evaluations:upload evaluations:take evaluations:upload_model
-        evaluations:run evaluations:kind evaluations:delete evaluations:retraining evaluations:select_gold
+        evaluations:run evaluations:kind evaluations:delete evaluations:retraining evaluations:learning_curve
+        evaluations:select_gold
         counterfactuals:leaderboard counterfactuals:new counterfactuals:picture counterfactuals:across
         counterfactuals:group counterfactuals:transfer counterfactuals:group-file counterfactuals:search
         counterfactuals:freeze counterfactuals:stimuli counterfactuals:export counterfactuals:close-round

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 
 from analysis.labels.files import default_labels
 from humanexp.core.errors import InvalidRequest
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.services.retraining import check_may_train
+from humanexp.evaluations.services.training_material import check_may_train
 from humanexp.results.tables import predictions_of, trials_of
 from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import SourceSet, StimulusSet
@@ -272,6 +272,15 @@ def test_nothing_is_trained_on_what_is_for_tests_alone(published: Write, picture
     check_may_train(SourceSet.objects.get(name="free"), field="source_set")
     with pytest.raises(InvalidRequest, match="Pictures of same belong to"):
         check_may_train(SourceSet.objects.get(name="same"), field="source_set")
+    mixed = (
+        "--images=free",
+        "--images=same",
+        "--test=free",
+        f"--classifier={network}",
+        f"--out={free.parent / 'm.pt2'}",
+    )
+    with pytest.raises(CommandError, match="Pictures of same belong to"):
+        call_command("retrain", *mixed)
 
 
 def test_labels_of_the_set_come_with_it(published: Write, network: str) -> None:

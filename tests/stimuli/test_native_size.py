@@ -28,7 +28,7 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.services.evaluations import evaluate
 from humanexp.evaluations.services.prediction import rate_originals, shown_stimuli
-from humanexp.evaluations.services.retraining import StimulusExamples
+from humanexp.evaluations.services.training_material import ShownExamples
 from humanexp.jobs.runner import run_waiting
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.pages.previews import picture_at
@@ -188,7 +188,7 @@ def test_a_network_of_the_native_size_answers_as_to_native_pictures(stimulus_set
     assert rows.loc[names, "confidence"].tolist() == decisions.confidence.tolist()
     assert rows.loc[names, "response"].tolist() == decisions.responses.tolist()
     # What it is trained on are the same pixels.
-    examples = StimulusExamples(list(shown_stimuli(stimulus_set)), network, stimulus_set.source_set.space)
+    examples = ShownExamples(list(shown_stimuli(stimulus_set)), network, stimulus_set.source_set.space)
     pictures, _ = examples.batch(np.arange(len(names)))
     assert np.array_equal(pictures, np.stack(native))
 

@@ -39,7 +39,7 @@ from humanexp.recruiters import registry
 from humanexp.recruiters.campaigns import consent_of
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting import approvals
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.studies.facts import StudyFacts, language_of_study, tasks_of
 from humanexp.studies.models import MEANING, Action, Origin, Role, Study
 from humanexp.studies.permissions import change_role, invite, members_of, remove, studies_with
@@ -102,7 +102,29 @@ class RetrainingForm(forms.Form):
         help_text="It is stored as NAME.pt2 and offered here from then on.",
     )
     stimulus_set = forms.ModelChoiceField(
-        StimulusSet.objects.exclude(completed_at=None), label="Trained on", empty_label=None
+        StimulusSet.objects.exclude(completed_at=None),
+        label="Trained on",
+        required=False,
+        empty_label="no stimuli: clean pictures alone",
+    )
+    pictures = forms.ModelMultipleChoiceField(
+        SourceSet.objects.all(),
+        label="Clean pictures trained on, too",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Several sets, and stimuli with them, make a mix.",
+    )
+    tests = forms.ModelMultipleChoiceField(
+        SourceSet.objects.all(),
+        label="Clean pictures tested on, too",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Sets with the same labels and other pictures.",
+    )
+    own_labels = forms.BooleanField(
+        label="Loss among all outputs of the model",
+        required=False,
+        help_text="For pictures with WordNet ids: 1,000-way, as published. Otherwise among the labels of the pictures.",
     )
     evaluation_set = forms.ModelChoiceField(
         StimulusSet.objects.exclude(completed_at=None),
@@ -125,6 +147,8 @@ class RetrainingForm(forms.Form):
     )
     epochs = forms.IntegerField(label="Epochs", min_value=1, max_value=200, initial=5)
     learning_rate = forms.FloatField(label="Learning rate", min_value=1e-8, max_value=10, initial=0.001)
+    decay_every = forms.IntegerField(label="Decay after epochs", min_value=0, max_value=200, initial=0, required=False)
+    decay = forms.FloatField(label="Decay of the rate", min_value=1e-6, max_value=1, initial=0.1, required=False)
     momentum = forms.FloatField(label="Momentum", min_value=0, max_value=0.999, initial=0.9)
     batch = forms.IntegerField(label="Pictures a batch", min_value=1, max_value=1024, initial=32)
     held_out = forms.FloatField(label="Share held out", min_value=0, max_value=0.5, initial=0.2)
@@ -153,13 +177,17 @@ class RetrainingForm(forms.Form):
         label="Fetch published weights from the network if they are not on this machine", required=False
     )
 
-    _recipe = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")
+    _recipe = (
+        *("epochs", "learning_rate", "decay_every", "decay", "momentum"),
+        *("batch", "held_out", "patience", "seed"),
+    )
     _power = ("power_w", "other_w", "overhead", "kg_co2_per_kwh", "source")
 
     def __init__(self, given: Any = None, *, user: User, spec: str = "") -> None:
         usual = {name: value for name, value in settings.ENERGY.constants("cpu").items() if name != "power_w"}
         super().__init__(given, initial={"spec": spec, **usual})
         self.has_sets = has_stimuli()
+        self.initial["stimulus_set"] = StimulusSet.objects.exclude(completed_at=None).first()
         for field in self.fields.values():
             if isinstance(field, forms.FloatField) and not isinstance(field, forms.IntegerField):
                 field.widget.attrs["step"] = "any"
@@ -184,11 +212,14 @@ class RetrainingForm(forms.Form):
     def asked(self) -> dict[str, Any]:
         """As `console.services.retrain_onto_shelf` takes it, from a valid form."""
         from analysis.retraining.training import Recipe
+        from humanexp.evaluations.services.training_material import Folder
 
         given = dict(self.cleaned_data)
-        recipe = Recipe(**{name: given.pop(name) for name in self._recipe})
+        chosen = {name: given.pop(name) for name in self._recipe}
+        recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
         power = settings.ENERGY.constants(given["device"], {name: given.pop(name) for name in self._power})
-        return {**given, "recipe": recipe, "power": power}
+        pictures = [Folder(source_set) for source_set in given.pop("pictures")]
+        return {**given, "recipe": recipe, "power": power, "pictures": pictures, "tests": list(given["tests"])}
 
 
 @login_required

@@ -22,7 +22,7 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.selectors import search_settings
 from humanexp.evaluations.programs import check_out, write_network
-from humanexp.evaluations.services.retraining import check_may_train, check_same_labels
+from humanexp.evaluations.services.training_material import check_may_train, check_same_labels
 from humanexp.evaluations.specs import check_trainable
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

@@ -27,10 +27,13 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("created_at", models.DateTimeField(auto_now_add=True)),
+                        ("pictures", models.JSONField(blank=True, default=list)),
+                        ("tests", models.JSONField(blank=True, default=list)),
                         ("name", models.CharField(max_length=80)),
                         ("spec", models.CharField(max_length=300)),
                         ("device", models.CharField(default="cpu", max_length=20)),
                         ("labels_file", models.CharField(blank=True, max_length=300)),
+                        ("own_labels", models.BooleanField(default=False)),
                         ("corruptions", models.JSONField(blank=True, default=list)),
                         ("recipe", models.JSONField(default=dict)),
                         ("share", models.FloatField(default=0.5)),
@@ -71,6 +74,8 @@ class Migration(migrations.Migration):
                         (
                             "stimulus_set",
                             models.ForeignKey(
+                                blank=True,
+                                null=True,
                                 on_delete=django.db.models.deletion.CASCADE,
                                 related_name="retrainings",
                                 to="stimuli.stimulusset",

@@ -25,7 +25,7 @@ from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.programs import check_readout_out, write_readout
 from humanexp.evaluations.services.prediction import contents_of
-from humanexp.evaluations.services.retraining import check_contents_may_train
+from humanexp.evaluations.services.training_material import check_contents_may_train
 from humanexp.evaluations.specs import SHELF, check_spec
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceSet

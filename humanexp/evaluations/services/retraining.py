@@ -1,46 +1,57 @@
-"""Training a network further on a stimulus set, and testing it before and after on other originals."""
+"""Training a network further on stimuli or labelled pictures, and testing it before and after on others."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from django.conf import settings
 
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
-from analysis.classifiers.port import classify, rehearse, seen_by
-from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
+from analysis.classifiers.port import classify, rehearse
+from analysis.classifiers.shards import ShownStimulus, prediction_rows
 from analysis.energy import Energy
 from analysis.labels.mapping import Answering
 from analysis.labels.space import LabelSpace
-from analysis.retraining.held_out import Split, check_disjoint, hold_out, split_originals
+from analysis.native_size import Enlargement
 from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
-from analysis.sets.set_file import is_test_only
 from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core import clock, file_store, ownership
-from humanexp.core.batches import batches_of
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.programs import check_out, write_network
-from humanexp.evaluations.services.prediction import shown_stimuli
+from humanexp.evaluations.services.training_material import (
+    Folder,
+    ShownExamples,
+    Sides,
+    all_source_sets,
+    check_may_train,
+    check_own_labels,
+    check_same_labels,
+    examples_of,
+    folders_of,
+    own_space,
+    pictures_as_shown,
+    shown_in,
+    sides_of,
+    stimuli_of_test,
+)
 from humanexp.evaluations.specs import SHELF, check_safe, check_spec, check_trainable, default_name, located
 from humanexp.jobs.registry import Progress
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.stimuli.selectors.sets import bring_stimuli
+from humanexp.stimuli.selectors.sets import bring_originals, bring_stimuli
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 _BATCH = 64
 #: Refits of the bootstrap over originals.
@@ -48,7 +59,7 @@ REFITS = 1000
 #: What makes two retrainings the same.
 _ASKED = (
     *("stimulus_set_id", "evaluation_set_id", "spec", "device", "labels_file", "corruptions", "recipe", "share"),
-    *("power", "people_of"),
+    *("power", "people_of", "pictures", "tests", "own_labels"),
 )
 
 
@@ -56,14 +67,20 @@ _ASKED = (
 class Wanted:
     """A retraining as it is asked for."""
 
-    #: trained on, and unless another set is named, tested on (other originals of it)
-    stimulus_set: StimulusSet
     #: adapter string of the network before
     spec: str
     #: the .pt2 file to write
     out: Path
     recipe: Recipe
+    #: trained on, and unless another set is named, tested on (other originals of it)
+    stimulus_set: StimulusSet | None = None
+    #: clean pictures that are trained on, too
+    pictures: Sequence[Folder] = ()
     evaluation_set: StimulusSet | None = None
+    #: sets of clean pictures that are tested on, too
+    tests: Sequence[SourceSet] = ()
+    #: the loss is among all outputs of the network
+    own_labels: bool = False
     #: empty: all of the set
     corruptions: Sequence[str] = ()
     #: of the originals that are trained on, where one set is divided
@@ -83,26 +100,14 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
     The very same while it is under way is the row that there is. `owner`: whose it is where no account asks.
     """
     spec = check_trainable(check_spec(wanted.spec) if by is None else check_safe(wanted.spec))
-    stimulus_set, evaluation_set = wanted.stimulus_set, wanted.evaluation_set
-    for one in filter(None, (stimulus_set, evaluation_set)):
-        ownership.check(by, Right.READ, one)
-        if one.completed_at is None:
-            raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
-    check_may_train(stimulus_set.source_set, field="stimulus_set")
-    unknown = sorted(set(wanted.corruptions) - set(stimulus_set.corruptions))
-    if unknown:
-        raise InvalidRequest(
-            f"The set {stimulus_set} has no stimuli of {', '.join(unknown)}; there are: "
-            f"{', '.join(stimulus_set.corruptions)}.",
-            fields={"corruptions": "of the set"},
-        )
+    _check_material(wanted, by)
     check_out(wanted.out)
-    if evaluation_set is not None:
-        check_same_labels(stimulus_set.source_set, evaluation_set.source_set, field="evaluation_set")
-    _split(stimulus_set, evaluation_set, share=wanted.share, seed=wanted.recipe.seed)
     row = Retraining(
-        stimulus_set=stimulus_set,
-        evaluation_set=evaluation_set,
+        stimulus_set=wanted.stimulus_set,
+        pictures=[folder.to_json() for folder in wanted.pictures],
+        evaluation_set=wanted.evaluation_set,
+        tests=[Folder(source_set).to_json() for source_set in wanted.tests],
+        own_labels=wanted.own_labels,
         name=default_name(spec),
         spec=spec,
         device=wanted.device,
@@ -113,46 +118,54 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
         power=dict(wanted.power),
         people_of=wanted.people_of,
         out=str(wanted.out.resolve()),
-        lab_id=stimulus_set.lab_id,
+        lab_id=(wanted.stimulus_set or wanted.pictures[0].source_set).lab_id,
         created_by=by or owner,
     )
+    _sides(row)
     same = _under_way(row)
     if same is None:
         row.save()
     return same or row
 
 
-#: Digests in one query: SQLite takes no more than some thousand variables.
-_DIGESTS = 500
-
-
-def check_may_train(source_set: SourceSet, *, field: str) -> None:
-    """Refuse pictures of a published set that is for tests alone, also where they were imported under another name."""
-    digests = source_set.images.exclude(pixel_sha256="").values_list("pixel_sha256", flat=True)
-    check_contents_may_train(str(source_set), list(digests), field=field)
-
-
-def check_contents_may_train(name: str, contents: Collection[str], *, field: str) -> None:
-    """The same of pictures by the digests of their pixels."""
-    for published in SourceSet.objects.exclude(set_document="").only("set_document", "name"):
-        if not is_test_only(published.set_document):
-            continue
-        for some in batches_of(_DIGESTS, contents):
-            if published.images.filter(pixel_sha256__in=some).exists():
-                raise InvalidRequest(
-                    f"Pictures of {name} belong to {published}, whose author allows tests alone: train and fit on "
-                    "others.",
-                    fields={field: "pictures that may be trained on"},
-                )
-
-
-def check_same_labels(training: SourceSet, evaluation: SourceSet, *, field: str) -> None:
-    """Refuse to test on pictures whose labels mean something else than those of the training pictures."""
-    if training.space.identity != evaluation.space.identity:
+def _check_material(wanted: Wanted, by: User | None) -> None:
+    stimulus_set, evaluation_set = wanted.stimulus_set, wanted.evaluation_set
+    for one in filter(None, (stimulus_set, evaluation_set)):
+        ownership.check(by, Right.READ, one)
+        if one.completed_at is None:
+            raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
+    learned = [folder.source_set for folder in wanted.pictures]
+    for source_set in (*learned, *wanted.tests):
+        ownership.check(by, Right.READ, source_set)
+        if not source_set.images.exists():
+            raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
+    if stimulus_set is not None:
+        learned.insert(0, stimulus_set.source_set)
+    if not learned:
         raise InvalidRequest(
-            f"The pictures {evaluation} have the labels {evaluation.space.name}, and those of {training} "
-            f"{training.space.name}: test on pictures with the same labels.",
-            fields={field: "with the same labels"},
+            "There is nothing to train on: name a stimulus set, sets of pictures, or both.",
+            fields={"stimulus_set": "or pictures"},
+        )
+    if stimulus_set is None and evaluation_set is None and not wanted.tests:
+        raise InvalidRequest(
+            "Pictures are not divided into training and test: name a set to test on.",
+            fields={"tests": "a set of other pictures"},
+        )
+    for source_set in learned:
+        check_may_train(source_set, field="stimulus_set")
+    tested = [*([evaluation_set.source_set] if evaluation_set is not None else []), *wanted.tests]
+    for source_set in learned[1:]:
+        check_same_labels(learned[0], source_set, field="pictures")
+    for source_set in tested:
+        check_same_labels(learned[0], source_set, field="evaluation_set")
+    if wanted.own_labels:
+        check_own_labels(learned)
+    functions = stimulus_set.corruptions if stimulus_set is not None else []
+    unknown = sorted(set(wanted.corruptions) - set(functions))
+    if unknown:
+        raise InvalidRequest(
+            f"The set {stimulus_set} has no stimuli of {', '.join(unknown)}; there are: {', '.join(functions)}.",
+            fields={"corruptions": "of the set"},
         )
 
 
@@ -167,8 +180,8 @@ def train_and_compare(
     """Train, test before and after, write the network and store the report; an interrupted training goes on."""
     _check_not_written(retraining)
     file_store.bring(SHELF)
-    bring_stimuli(retraining.stimulus_set)
-    space = retraining.stimulus_set.source_set.space
+    learned = list(all_source_sets(retraining))
+    space = learned[0].space
     network = require_gradients(
         load_classifier(
             located(retraining.spec),
@@ -179,17 +192,20 @@ def train_and_compare(
             space=space,
         )
     )
-    rehearse(network, retraining.stimulus_set.size_px, Answering(space))
-    recipe = stored_recipe(retraining)
-    sides = sides_of(retraining)
-    training_set, test_set = retraining.stimulus_set, retraining.evaluation_set or retraining.stimulus_set
-    bring_stimuli(test_set)
-    stimuli = list(_stimuli(training_set, retraining))
-    examples = StimulusExamples([one for one in stimuli if one.original in sides.trained_on], network, space)
-    held_out = StimulusExamples([one for one in stimuli if one.original in sides.held_out], network, space)
-    tests = [one for one in _stimuli(test_set, None) if one.original in sides.test]
+    shown = shown_in(retraining)
+    rehearse(network, shown.size_px, Answering(space))
+    if retraining.own_labels:
+        check_own_labels(learned, network.labels)
+    recipe, test_set = stored_recipe(retraining), retraining.evaluation_set or retraining.stimulus_set
+    for stimulus_set in {one.pk: one for one in (retraining.stimulus_set, test_set) if one is not None}.values():
+        bring_stimuli(stimulus_set)
+    sides = _sides(retraining)
+    answers = own_space(network) if retraining.own_labels else space
+    examples = examples_of(retraining, network, answers, sides.trained_on)
+    held_out = examples_of(retraining, network, answers, sides.held_out)
+    tests = _tests(retraining, test_set, sides)
     steps = recipe.epochs * -(-len(examples) // recipe.batch)
-    total = steps + 2 * -(-len(tests) // _BATCH)
+    total = steps + 2 * sum(-(-len(one.stimuli) // _BATCH) for one in tests)
 
     def tell(done: int, _total: int, loss: float) -> None:
         progress(done, total, f"{retraining.name}: training, loss {loss:.3f}")
@@ -197,23 +213,31 @@ def train_and_compare(
     folder = media_path(retraining.folder)
     checkpoint = folder / "checkpoint.pt"
     made = fine_tune(network, examples, recipe, held_out=held_out, checkpoint=checkpoint, tell=tell)
-    before, after = (
-        _predictions(
-            one, tests, space, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}")
-        )
-        for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2))
-    )
+    tables: list[list[pd.DataFrame]] = []
+    for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2)):
+        said = f"{retraining.name}: testing {name}"
+        tables.append(_predictions_of(one, tests, space, partial(_tell_batches, progress, done, total, said)))
     from analysis.retraining.comparison import before_and_after  # with all of the findings: the pages need none of them
 
-    report = before_and_after(
-        before,
-        after,
-        trials,
-        training=() if retraining.evaluation_set else sides.trained_on | sides.held_out,
-        trained_on=retraining.corruptions or training_set.corruptions,
-        seed=recipe.seed,
-        n_bootstrap=REFITS,
-    )
+    functions = retraining.stimulus_set.corruptions if retraining.stimulus_set is not None else []
+    compared = [
+        before_and_after(
+            before,
+            after,
+            trials if test.source_set is None else None,
+            training=sides.trained_on | sides.held_out if test.is_divided else (),
+            trained_on=retraining.corruptions or functions,
+            seed=recipe.seed,
+            n_bootstrap=REFITS,
+        )
+        for test, before, after in zip(tests, *tables, strict=True)
+    ]
+    report = compared[0]
+    report["tests"] = [
+        {"set": test.source_set.name, **found["clean"]}
+        for test, found in zip(tests, compared, strict=True)
+        if test.source_set is not None
+    ]
     report |= _circumstances(retraining, made, sides, n_examples=len(examples), n_held_out=len(held_out))
     _check_not_written(retraining)
     _write(made.network, Path(retraining.out), retraining, report)
@@ -227,47 +251,34 @@ def train_and_compare(
 
 
 @dataclass(frozen=True)
-class StimulusExamples:
-    """Stimuli as examples that a network learns from; a batch of pictures is read at a time."""
+class _Test:
+    """Pictures that a network is tested on, before and after."""
 
     stimuli: list[ShownStimulus]
-    network: TorchNetwork
-    space: LabelSpace
-
-    def __len__(self) -> int:
-        return len(self.stimuli)
-
-    @property
-    def original_names(self) -> list[str]:
-        return [one.original for one in self.stimuli]
-
-    def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        chosen = [self.stimuli[number] for number in numbers]
-        return _pictures(chosen, self.network), self.space.places_of([one.category for one in chosen])
+    #: how its originals are shown; None for stimuli
+    shown: Enlargement | None = None
+    #: of clean pictures
+    source_set: SourceSet | None = None
+    #: other originals of the set that was trained on
+    is_divided: bool = False
 
 
-def _pictures(stimuli: Sequence[ShownStimulus], network: TorchNetwork) -> NDArray[np.uint8]:
-    shown = np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in stimuli])
-    return seen_by(network, shown, stimuli[0].enlarged)
+def _tests(retraining: Retraining, test_set: StimulusSet | None, sides: Sides) -> list[_Test]:
+    """Stimuli first, then clean pictures set by set."""
+    tests = []
+    if test_set is not None:
+        stimuli = [one for one in stimuli_of_test(test_set) if one.original in sides.test]
+        tests.append(_Test(stimuli, is_divided=retraining.evaluation_set is None))
+    for folder in folders_of(retraining.tests):
+        bring_originals(folder.source_set)
+        images = list(folder.source_set.images.order_by("key"))
+        tests.append(_Test(pictures_as_shown(folder, images), shown_in(retraining), folder.source_set))
+    return tests
 
 
-@dataclass(frozen=True)
-class Sides:
-    """Names of originals by what a retraining does with them."""
-
-    trained_on: frozenset[str]
-    held_out: frozenset[str]
-    test: frozenset[str]
-
-
-def sides_of(retraining: Retraining) -> Sides:
-    """What is trained on, what tells when to stop, and what tests; no content is on two sides."""
-    recipe, stimulus_set = stored_recipe(retraining), retraining.stimulus_set
-    split = _split(stimulus_set, retraining.evaluation_set, share=retraining.share, seed=recipe.seed)
-    contents = _contents(stimulus_set.source_set)
-    training = {name: content for name, content in contents.items() if name in split.training}
-    held_out = hold_out(training, share=recipe.held_out, seed=recipe.seed)
-    return Sides(split.training - held_out, held_out, split.evaluation)
+def _sides(retraining: Retraining) -> Sides:
+    recipe = stored_recipe(retraining)
+    return sides_of(retraining, held_out=recipe.held_out, seed=recipe.seed)
 
 
 def stored_recipe(retraining: Retraining) -> Recipe:
@@ -277,44 +288,27 @@ def stored_recipe(retraining: Retraining) -> Recipe:
 
 def expected_warnings(retraining: Retraining) -> list[str]:
     """What can be said before it is trained."""
-    sides, share = sides_of(retraining), stored_recipe(retraining).held_out
+    sides, share = _sides(retraining), stored_recipe(retraining).held_out
     return warnings_before(trained_on=len(sides.trained_on), held_out=len(sides.held_out), share=share)
 
 
-def _stimuli(stimulus_set: StimulusSet, retraining: Retraining | None) -> Iterator[ShownStimulus]:
-    wanted = retraining.corruptions if retraining else []
-    if stimulus_set.person_families:  # sentinels of persons train no network and test none
-        wanted = wanted or stimulus_set.corruptions
-    return shown_stimuli(stimulus_set, corruptions=wanted or None)
-
-
-def _contents(source_set: SourceSet) -> dict[str, tuple[str, str]]:
-    """Category and digest of every original: of its pixels where all of them have one, else of its file."""
-    rows = list(source_set.images.order_by("key").values_list("key", "category", "pixel_sha256", "sha256"))
-    by_pixels = all(pixels for _, _, pixels, _ in rows)
-    return {key: (category, pixels if by_pixels else file) for key, category, pixels, file in rows}
-
-
-def _split(stimulus_set: StimulusSet, evaluation_set: StimulusSet | None, *, share: float, seed: int) -> Split:
-    contents = _contents(stimulus_set.source_set)
-    if evaluation_set is None:
-        return split_originals(contents, share=share, seed=seed)
-    others = _contents(evaluation_set.source_set)
-    check_disjoint((digest for _, digest in contents.values()), (digest for _, digest in others.values()))
-    return Split(frozenset(contents), frozenset(others))
-
-
-def _predictions(
-    network: TorchNetwork, stimuli: Sequence[ShownStimulus], space: LabelSpace, tell: Callable[[int], None]
-) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for number, start in enumerate(range(0, len(stimuli), _BATCH), start=1):
-        batch = stimuli[start : start + _BATCH]
-        names = [one.stimulus for one in batch]
-        decisions = classify(network, names, partial(_pictures, batch, network), Answering(space))
-        rows.extend(prediction_rows("network", batch, decisions))
-        tell(number)
-    return PREDICTIONS.frame(rows)
+def _predictions_of(
+    network: TorchNetwork, tests: Sequence[_Test], space: LabelSpace, tell: Callable[[int], None]
+) -> list[pd.DataFrame]:
+    """A table a test; `tell` is given how many batches are done."""
+    tables, done = [], 0
+    for test in tests:
+        rows: list[dict[str, Any]] = []
+        examples = ShownExamples(test.stimuli, network, space, test.shown)
+        for start in range(0, len(test.stimuli), _BATCH):
+            batch = test.stimuli[start : start + _BATCH]
+            names = [one.stimulus for one in batch]
+            decisions = classify(network, names, partial(examples.pictures, batch), Answering(space))
+            rows.extend(prediction_rows("network", batch, decisions))
+            done += 1
+            tell(done)
+        tables.append(PREDICTIONS.frame(rows))
+    return tables
 
 
 def _tell_batches(progress: Progress, before: int, total: int, said: str, number: int) -> None:
@@ -329,6 +323,8 @@ def _circumstances(
         "classifier": retraining.spec,
         "recipe": asdict(made.recipe),
         "losses": list(made.losses),
+        "loss_among": "own outputs" if retraining.own_labels else "labels of the pictures",
+        "material": retraining.material,
         "training_originals": len(sides.trained_on),
         "training_stimuli": n_examples,
         "held_out": {
@@ -366,8 +362,9 @@ def _write(network: TorchNetwork, out: Path, retraining: Retraining, report: dic
         network,
         out,
         retrained_from=retraining.spec,
-        stimuli=retraining.stimulus_set.name,
-        corruptions=retraining.corruptions or retraining.stimulus_set.corruptions,
+        stimuli=retraining.stimulus_set.name if retraining.stimulus_set else "",
+        pictures=retraining.pictures,
+        corruptions=retraining.corruptions or (retraining.stimulus_set.corruptions if retraining.stimulus_set else []),
         recipe=report["recipe"],
         training_originals=report["training_originals"],
     )

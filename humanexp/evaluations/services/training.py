@@ -17,7 +17,7 @@ from analysis.retraining.small_network import LARGEST_PX, SMALLEST_PX, Trained, 
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.programs import check_out, write_network
-from humanexp.evaluations.services.retraining import check_may_train, check_same_labels
+from humanexp.evaluations.services.training_material import check_may_train, check_same_labels
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.selectors.sets import bring_originals
