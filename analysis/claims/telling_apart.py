@@ -98,6 +98,44 @@ def verdict_words(
     return verdict
 
 
+#: What the paper's test is, and what it is not, beside every number of it.
+AS_PUBLISHED = (
+    "As published (VCR, section 4.4): share right of the answers given, and p of the two-sided binomial test against "
+    "1/2, answers taken as independent. A large p does not show that people cannot tell two corruptions apart, and no "
+    "verdict rests on it. The paper tests each pair by itself; p (Holm) over all pairs is ours."
+)
+#: Of the interval that stands beside it.
+OWN_INTERVAL = (
+    "The interval is ours, of the share of all trials, missed ones counted as wrong: answers of one person, and to the "
+    "same pictures, are clusters in it."
+)
+#: Why there is no p; the numbers stand in braces.
+SHARED_PICTURES = "withheld: several people saw {several} of {pairs} pairs of pictures, so answers are not independent"
+NO_PICTURES = "withheld: the trials do not name their pictures, so several people may have seen the same"
+
+
+def published_words(
+    *, trials: int, correct: int, share: float | None, p: float | None, p_holm: float | None, withheld: str
+) -> str:
+    """Say what the published test gives on a pair, with its name.
+
+    Parameters
+    ----------
+    trials, correct : int
+        Answers given in time, and right ones.
+    share, p, p_holm : float or None
+        Share right, p as published, and by Holm's rule over all pairs; None where there is none.
+    withheld : str
+        Why there is no p; empty where there is one.
+    """
+    if share is None:
+        return "binomial test as published: no answers"
+    said = f"binomial test as published: {correct} of {trials} answers right ({share:.3f})"
+    if p is None:
+        return f"{said}, p {withheld}"
+    return f"{said}, p = {p:.2g}" + ("" if p_holm is None else f" (by Holm's rule over all pairs, ours: {p_holm:.2g})")
+
+
 #: Tasks as pages call them.
 FORMS = {"same-different": "same/different", "abx": "ABX"}
 

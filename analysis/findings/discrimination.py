@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
@@ -13,7 +14,8 @@ from analysis.arrays import BoolArray
 from analysis.claims.claim import too_few_words
 from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
-from analysis.findings.model.curves import Discrimination, OtherModel
+from analysis.findings.model.curves import Discrimination, OtherModel, PublishedTest
+from analysis.similarity.binomial import BinomialTest, published_test
 from analysis.similarity.discrimination import (
     DiscriminationTest,
     PlainPairs as PlainAnswers,
@@ -105,21 +107,37 @@ def discrimination_entries(
             level=level,
         )
     ]
-    adjusted = holm([test.p for _, test, _, _ in results])
-    return [_entry(*one, p) for one, p in zip(results, adjusted, strict=True)]
+    adjusted = holm([one.test.p for one in results])
+    published = _published([one.published for one in results])
+    return [_entry(one, p, beside) for one, p, beside in zip(results, adjusted, published, strict=True)]
 
 
-def _tested(
-    rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Settings]
-) -> list[tuple[tuple[str, str], DiscriminationTest, int, int]]:
-    """Pair, test, missed trials and people for every comparison of one form."""
+@dataclass(frozen=True)
+class _Tested:
+    """One comparison: our test and the published one, missed trials and people."""
+
+    pair: tuple[str, str]
+    test: DiscriminationTest
+    published: BinomialTest
+    misses: int
+    people: int
+
+
+def _published(tests: Sequence[BinomialTest]) -> list[PublishedTest]:
+    """The published tests as entries, corrected over those that have a p."""
+    adjusted = iter(holm([one.p for one in tests if one.p is not None]))
+    return [PublishedTest.of(one, p_holm=None if one.p is None else next(adjusted)) for one in tests]
+
+
+def _tested(rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Settings]) -> list[_Tested]:
+    """Every comparison of one form."""
     first = rows["corruption"].astype(str).tolist()
     second = rows["second_corruption"].astype(str).tolist()
     pairs = _compared(first, second)
     correct, same, answered = _read(rows, form)
     people = rows["participant"].astype(str).to_numpy()
     pictures = _pictures(rows)
-    results: list[tuple[tuple[str, str], DiscriminationTest, int, int]] = []
+    results: list[_Tested] = []
     for pair in sorted({pair for pair in pairs if pair is not None}):
         chosen = np.array([other == pair for other in pairs])
         test = discrimination_test(
@@ -131,7 +149,14 @@ def _tested(
             pictures=None if pictures is None else pictures[chosen],
             **settings,
         )
-        results.append((pair, test, int(np.sum(~answered[chosen])), len(np.unique(people[chosen]))))
+        published = published_test(
+            correct[chosen],
+            answered=answered[chosen],
+            participants=people[chosen],
+            pictures=None if pictures is None else pictures[chosen],
+        )
+        misses = int(np.sum(~answered[chosen]))
+        results.append(_Tested(pair, test, published, misses, len(np.unique(people[chosen]))))
     return results
 
 
@@ -186,15 +211,13 @@ def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | Non
     return pairs
 
 
-def _entry(
-    pair: tuple[str, str], test: DiscriminationTest, misses: int, people: int, p_adjusted: float
-) -> Discrimination:
-    too_few = too_few_words(people)
+def _entry(one: _Tested, p_adjusted: float, published: PublishedTest) -> Discrimination:
+    test, too_few = one.test, too_few_words(one.people)
     equivalent, different = test.equivalent and not too_few, p_adjusted < 0.05 and not too_few
     verdict = verdict_of(equivalent=equivalent, different=different)
     return Discrimination.of(
         test,
-        pair=pair,
+        pair=one.pair,
         p_adjusted=p_adjusted,
         equivalent=equivalent,
         different=different,
@@ -211,8 +234,9 @@ def _entry(
         d_prime_interval=_ends(test.d_prime_interval) if test.d_prime_interval else None,
         d_prime_upper=_finite(test.d_prime_upper),
         other_model=_other(test.other_model) if test.other_model else None,
-        misses=misses,
-        people=people,
+        misses=one.misses,
+        people=one.people,
+        published=published,
     )
 
 

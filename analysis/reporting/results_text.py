@@ -9,7 +9,7 @@ from analysis.claims import corruptions, recruiters
 from analysis.claims.agreement import differences_note, soft_words
 from analysis.claims.curves import MEAN_OVER
 from analysis.claims.models import measured_words, method_sentence, rank_words, ranks_sentence
-from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
+from analysis.claims.telling_apart import AS_PUBLISHED, FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model.checks import ChoiceCurve
 from analysis.findings.model.comparisons import Comparison, ModelVerdict
@@ -210,7 +210,8 @@ def discrimination_sentences(findings: Findings) -> Iterable[str]:
     for one in entries:
         yield (
             f"{words(one.pair[0])} and {words(one.pair[1])}: {one.correct} of {one.trials} right, "
-            f"{with_interval(one.accuracy, one.interval)}; {d_prime_words(one.d_prime, one.d_prime_upper)}; {one.said}."
+            f"{with_interval(one.accuracy, one.interval)}; {d_prime_words(one.d_prime, one.d_prime_upper)}; {one.said}"
+            f"{published}."
         )
 
 
@@ -226,7 +227,10 @@ def recruiter_sentences(findings: Findings) -> Iterable[str]:
         yield recruiters.method_sentence(pairs=len(found.pairs), margin=found.pairs[0].margin)
     for pair in found.pairs:
         low, high = pair.interval
+    if any(one.published for one in entries):
+        yield AS_PUBLISHED
         yield (
+        published = f"; {one.published.said}" if one.published else ""
             f"{' and '.join(pair.pair)}: {pair.statement} (difference {pair.difference:+.3f}, 90 % interval {low:+.3f} "
             f"to {high:+.3f})."
         )

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.findings.model.agreement import AverageObserver
+from analysis.findings.model.curves import Discrimination
 from analysis.findings.model.findings import Findings
 from analysis.reporting.results_text import recruiter_sentences
 from analysis.wording import words
@@ -194,12 +195,25 @@ def _similarity(findings: Findings) -> Table:
 def _told_apart(findings: Findings) -> Table:
     return _table(
         "Told apart?",
-        ("pair", "right", "of", "interval", "verdict"),
+        ("pair", "right", "of", "interval", "verdict", "binomial p, as published"),
         (
-            (_pair(entry.pair), str(entry.correct), str(entry.trials), interval_text(entry.interval), entry.said)
+            (
+                _pair(entry.pair),
+                str(entry.correct),
+                str(entry.trials),
+                interval_text(entry.interval),
+                entry.said,
+                _published_p(entry),
+            )
             for entry in findings.discrimination
         ),
     )
+
+
+def _published_p(entry: Discrimination) -> str:
+    if entry.published is None:
+        return ""
+    return "withheld" if entry.published.p is None else f"{entry.published.p:.3g}"
 
 
 def _accuracy(findings: Findings) -> Table:

@@ -6,6 +6,7 @@ import builtins
 from typing import Literal
 
 from analysis.claims.corruptions import Verdict
+from analysis.claims.telling_apart import published_words
 from analysis.curves.bootstrap import Scheme
 from analysis.curves.config import AnchorKind
 from analysis.entry import Entry
@@ -336,6 +337,28 @@ class Discrimination(Entry):
     people
         Who answered; 0 to findings-7, which did not count them.
     """
+class PublishedTest(Entry):
+    """The paper's test of the same answers, as published; see `analysis.similarity.binomial.BinomialTest`.
+
+    Attributes
+    ----------
+    p_holm
+        Holm's rule over all pairs that have a p: ours, the paper tests each by itself.
+    """
+
+    trials: int
+    correct: int
+    share: float | None
+    p: float | None
+    p_holm: float | None
+    withheld: str
+
+    @property
+    def said(self) -> str:
+        """The test in words."""
+        return published_words(**self.model_dump())
+
+
 
     pair: Pair
     form: DiscriminationForm = "same-different"
@@ -355,6 +378,8 @@ class Discrimination(Entry):
     design_effect: float
     d_prime: float | None
     d_prime_interval: tuple[float | None, float | None] | None = None
+    published
+        The paper's binomial test; None in findings that were made before there was one.
     d_prime_upper: float | None
     observer_model: ObserverModel | None = None
     other_model: OtherModel | None = None
@@ -369,3 +394,4 @@ class Discrimination(Entry):
     def said(self) -> str:
         """The verdict in words."""
         return self.verdict_words or self.verdict
+    published: PublishedTest | None = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from analysis.claims.telling_apart import FORMS, OBSERVERS, rule_sentence
+from collections.abc import Iterator, Sequence
+
+from analysis.claims.telling_apart import AS_PUBLISHED, FORMS, OBSERVERS, OWN_INTERVAL, rule_sentence
 from analysis.figures.rows import Pair, similarity_figure
 from analysis.figures.table import Column, Table
-from analysis.findings.model.curves import Similarity
+from analysis.findings.model.curves import Discrimination, Similarity
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import (
@@ -199,6 +201,7 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
                 ),
                 _notes(findings),
             ),
+            *_published_tables(entries),
         ),
         definition=_TOLD_APART,
         caveats=(
@@ -208,6 +211,44 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
                 "another model."
             ),
         ),
+    )
+
+
+def _published_tables(entries: Sequence[Discrimination]) -> Iterator[Table]:
+    """The paper's test of the same answers; nothing where an earlier version made none."""
+    known = [(entry, entry.published) for entry in entries if entry.published]
+    if not known:
+        return
+    yield Table(
+        "binomial",
+        "Binomial test, as published",
+        (
+            Column("first", "First"),
+            Column("second", "Second"),
+            Column("form", "Form"),
+            Column("answers", "Answers given", "count"),
+            Column("correct", "Right", "count"),
+            Column("share", "Share right", "number"),
+            Column("accuracy", "Of all trials (ours)", "estimate"),
+            Column("p", "p, as published", "p"),
+            Column("p_holm", "p (Holm), ours", "p"),
+            Column("withheld", "No p"),
+        ),
+        tuple(
+            (
+                *map(readable, entry.pair),
+                FORMS[entry.form],
+                test.trials,
+                test.correct,
+                test.share,
+                (entry.accuracy, *entry.interval),
+                test.p,
+                test.p_holm,
+                test.withheld,
+            )
+            for entry, test in known
+        ),
+        (AS_PUBLISHED, OWN_INTERVAL),
     )
 
 

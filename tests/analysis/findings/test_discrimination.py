@@ -165,3 +165,42 @@ def test_pairs_that_were_set_aside_are_in_no_test() -> None:
     found = analyse(frame.assign(original="o", stimulus="s", condition="", visual_change=0.5), study="s", seed=1)
     assert [entry.trials for entry in found.discrimination] == [40]
     assert found.trials is not None and found.trials.set_aside == 40
+
+
+def shown(rows: list[tuple[str, str, bool]], **columns: object) -> pd.DataFrame:
+    """Trials whose pictures nobody else saw."""
+    frame = pairs(rows, **columns)
+    return frame.assign(
+        stimulus=[f"s{k}" for k in range(len(frame))], second_stimulus=[f"t{k}" for k in range(len(frame))]
+    )
+
+
+def test_the_published_test_stands_beside_and_holm_is_of_those_that_have_a_p() -> None:
+    rows = [("a", "b", True), ("a", "a", True), ("a", "b", False), ("a", "a", True)] * 5
+    rows += [("c", "d", True), ("c", "c", True), ("c", "d", True), ("d", "d", False)] * 5
+    rows += [("e", "f", True), ("e", "e", True)] * 5
+    frame = shown(rows)
+    seen = frame["corruption"].isin(["e", "f"])
+    frame.loc[seen, ["stimulus", "second_stimulus"]] = ["s", "t"]
+    found = {entry.pair: entry.published for entry in entries(frame)}
+    # 15 of 20: 2 * (1 + 20 + 190 + 1,140 + 4,845 + 15,504) of 2^20 ways; the third pair has no p and takes no part.
+    p = 2 * 21_700 / 2**20
+    assert found["a", "b"].p == found["c", "d"].p == pytest.approx(p)
+    assert found["a", "b"].p_holm == pytest.approx(2 * p)
+    assert found["e", "f"].share == 1.0 and found["e", "f"].p is None and found["e", "f"].p_holm is None
+    assert "several people saw 1 of 1 pairs of pictures" in found["e", "f"].withheld
+
+
+def test_no_verdict_rests_on_the_published_test_and_a_large_p_is_never_called_alike() -> None:
+    rng = np.random.default_rng(3)
+    alike = shown([("a", "b" if k % 2 else "a", bool(rng.random() < 0.5)) for k in range(400)])
+    (entry,) = entries(alike)
+    assert entry.published is not None and entry.published.p > 0.05
+    assert entry.verdict == "undecided"
+    said = entry.published.said
+    assert said.startswith("binomial test as published: ") and f"p = {entry.published.p:.2g}" in said
+    assert not any(word in said for word in ("alike", "similar", "equivalent", "same", "significant"))
+    again = Discrimination.model_validate_json(json.dumps(entry.to_json()))
+    assert again == entry
+    without = Discrimination.model_validate({k: v for k, v in entry.to_json().items() if k != "published"})
+    assert without.published is None
