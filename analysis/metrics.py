@@ -10,11 +10,13 @@ from analysis.arrays import FloatArray
 from analysis.curves.bootstrap import pair_spread
 from analysis.curves.curve import CurveFit
 from analysis.curves.spline import spline_basis
+from analysis.curves.weighting import weighted_integrals, weighted_quadrature
 from analysis.entry import Entry
 from analysis.errors import GridMismatch, LabelSpaceMismatch
 from analysis.figures.rows import estimates_figure
 from analysis.figures.value import SOME_CLASSIFIER, Axis, Observer
 from analysis.study.analysis_plan import LEVEL
+from analysis.study.change_weights import ChangeWeights
 from analysis.wording import one_row, plot_figure, screen, with_interval
 
 if TYPE_CHECKING:
@@ -125,7 +127,12 @@ class Indices(Entry):
 
 
 def compare(
-    human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0), shown: tuple[bool, bool] | None = None
+    human: CurveFit,
+    classifier: CurveFit,
+    *,
+    span: Interval = (0.0, 1.0),
+    shown: tuple[bool, bool] | None = None,
+    weights: ChangeWeights | None = None,
 ) -> Indices:
     """Compare a classifier's curve with the human curve.
 
@@ -138,6 +145,8 @@ def compare(
     shown : tuple of bool, optional
         Whether the classifier was shown to be above people somewhere, and below (`analysis.differences`): a lead that
         was not shown has an interval that reaches down to 0. By default the simultaneous band of the difference tells.
+    weights : ChangeWeights, optional
+        Over visual change, on the whole axis: areas and leads are then means under them.
 
     Returns
     -------
@@ -158,9 +167,9 @@ def compare(
     classifier area MRSI is 0.
     """
     _refuse_unequal(human, classifier)
-    human_area = _area(human, span)
-    classifier_area = _area(classifier, span)
-    human_lead, classifier_lead = leads(human, classifier, span=span)
+    human_area = _area(human, span, weights)
+    classifier_area = _area(classifier, span, weights)
+    human_lead, classifier_lead = leads(human, classifier, span=span, weights=weights)
     level = human.config.level
     return Indices(
         # Areas near the smallest number there is round to more than the whole.
@@ -171,11 +180,13 @@ def compare(
         human_lead=human_lead,
         classifier_lead=classifier_lead,
         level=level,
-        **_intervals(human, classifier, span, level, shown),
+        **_intervals(human, classifier, span, level, shown, weights),
     )
 
 
-def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> Interval:
+def leads(
+    first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0), weights: ChangeWeights | None = None
+) -> Interval:
     """Areas by which each of two curves lies above the other.
 
     Parameters
@@ -183,6 +194,8 @@ def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> 
     first, second : CurveFit
     span : tuple of float
         Range of visual change.
+    weights : ChangeWeights, optional
+        By which heights count, with a mass of 1 over the whole axis.
 
     Returns
     -------
@@ -206,6 +219,10 @@ def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> 
     roots = polynomial.roots(discontinuity=False, extrapolate=False)
     inside = np.concatenate([roots[np.isfinite(roots)], basis.knots])
     edges = np.unique(np.concatenate([np.clip(inside, *span), span]))
+    if weights is not None:
+        points, factors = weighted_quadrature(weights, edges, *span, basis.degree)
+        heights = polynomial(points)
+        return float(factors @ np.maximum(heights, 0.0)), float(factors @ np.maximum(-heights, 0.0))
     totals = polynomial.antiderivative()(edges)
     pieces = np.diff(totals)
     return float(pieces[pieces > 0.0].sum()), float(np.abs(pieces[pieces < 0.0]).sum())
@@ -224,14 +241,21 @@ def _refuse_unequal(human: CurveFit, classifier: CurveFit) -> None:
         )
 
 
-def _area(curve: CurveFit, span: Interval) -> float:
+def _area(curve: CurveFit, span: Interval, weights: ChangeWeights | None) -> float:
+    if weights is not None:
+        return float(weighted_integrals(curve.basis, weights, *span) @ curve.coefficients)
     if span == (0.0, 1.0):
         return curve.area
     return float(curve.basis.integral_design(*span) @ curve.coefficients)
 
 
 def _intervals(
-    human: CurveFit, classifier: CurveFit, span: Interval, level: float, shown: tuple[bool, bool] | None
+    human: CurveFit,
+    classifier: CurveFit,
+    span: Interval,
+    level: float,
+    shown: tuple[bool, bool] | None,
+    weights: ChangeWeights | None,
 ) -> dict[str, Any]:
     """Percentile intervals of the leads and indices."""
     if human.bootstrap is None or classifier.bootstrap is None:
@@ -239,14 +263,18 @@ def _intervals(
     # Midpoint rule: 500 cells are exact to about 1e-6, far below the spread of the refits.
     edges = np.linspace(*span, _CELLS + 1)
     design = spline_basis(human.config.segments, human.config.degree).design((edges[1:] + edges[:-1]) / 2.0)
-    cell = (span[1] - span[0]) / _CELLS
+    cell: float | FloatArray = (span[1] - span[0]) / _CELLS
+    if weights is not None:
+        cell = np.array([weights.mass(*ends) for ends in zip(edges[:-1], edges[1:], strict=True)])
+
+    def integral(values: FloatArray) -> FloatArray:
+        return np.asarray(values.sum(axis=1) * cell if isinstance(cell, float) else values @ cell)
 
     def indices(people: FloatArray, network: FloatArray) -> FloatArray:
         heights, others = people @ design.T, network @ design.T
         gap = heights - others
-        human_lead = np.maximum(gap, 0.0).sum(axis=1) * cell
-        classifier_lead = np.maximum(-gap, 0.0).sum(axis=1) * cell
-        human_area, classifier_area = heights.sum(axis=1) * cell, others.sum(axis=1) * cell
+        human_lead, classifier_lead = integral(np.maximum(gap, 0.0)), integral(np.maximum(-gap, 0.0))
+        human_area, classifier_area = integral(heights), integral(others)
         hmri = 1.0 - np.divide(human_lead, human_area, out=np.zeros_like(human_lead), where=human_area > 0.0)
         mrsi = np.divide(classifier_lead, classifier_area, out=np.zeros_like(human_lead), where=classifier_area > 0.0)
         return np.stack([hmri, mrsi, human_lead, classifier_lead, human_area - classifier_area], axis=1)

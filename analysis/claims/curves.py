@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from analysis.claims.claim import Claim
-from analysis.study.analysis_plan import Estimand
+from analysis.study.analysis_plan import CurveKind, Estimand
+from analysis.study.change_weights import ChangeWeights
 
 AREA_INTERVAL = Claim(
     name="area-interval",
@@ -67,6 +68,38 @@ MEAN_OVER: Mapping[Estimand, str] = {
     "shown.",
     "answers": "Curves are means over answers: people and categories count as often as they answered and were shown.",
 }
+
+#: How curves are drawn, by the plan's `curve`: what a page says, and how a report goes on after "was fitted by".
+DRAWN: Mapping[CurveKind, str] = {
+    "spline": "Curve: monotone penalised B-spline with 20 segments, binomial likelihood, smoothness chosen by AIC, "
+    "over the answers of sessions that count. Clean trials hold its left end.",
+    "paper": "Curve as published (VCR, Algorithm 1): rates in bins j = floor(v (M - 1)) with M = 40 and at least 20 "
+    "answers each, a monotone median smoothing spline by linear programming (Koenker, Ng and Portnoy 1994), held at "
+    "the clean accuracy (consistency of models: at 1).",
+    "paper-code": "Curve of the authors' program, for replication alone: it differs from the paper, enters the left "
+    "edges of 20 bins, and an accuracy of 0 where a bin is empty.",
+}
+FITTED_BY: Mapping[CurveKind, str] = {
+    "spline": "a monotone penalised B-spline (degree 3, 20 segments, 40 bins, binomial likelihood, smoothness by "
+    "Akaike's criterion)",
+    "paper": "the published method (VCR, Algorithm 1: M = 40, at least 20 answers in a bin, monotone median smoothing "
+    "spline by linear programming)",
+    "paper-code": "the program that accompanies VCR, which differs from the paper and counts an empty bin as accuracy "
+    "0 (for replication alone)",
+}
+#: What stands beside every number of curves that are not the default method's; nothing beside its own.
+NOT_OURS: Mapping[CurveKind, str] = {
+    "spline": "",
+    "paper": "Curves, areas, HMRI and MRSI are as published (VCR, Algorithm 1), without intervals.",
+    "paper-code": "Curves, areas, HMRI and MRSI are those of the authors' program, for replication alone, without "
+    "intervals.",
+}
+#: Why they have none, and what the verdicts rest on.
+WITHOUT_INTERVALS = (
+    "The paper states no interval for its curves, and around them none covers as often as it says. Verdicts and ranks "
+    "rest on raw answers and are the same with every curve; 83 % bands, halves of people and simulated twins are those "
+    "of the default curve, whose area stands beside with its interval."
+)
 
 BANDS = (
     "Pointwise band: at each visual change by itself. Bootstrap over participants and originals (two-way clusters) for "
@@ -145,4 +178,19 @@ def gaps_sentence(gaps: Sequence[tuple[float, float]], bounds: tuple[float, floa
     return (
         f"Hardly any answers from {where}: any falling curve there would do, which alone leaves areas from "
         f"{bounds[0]:.3f} to {bounds[1]:.3f}; the interval includes them."
+    )
+
+
+def weights_words(weights: ChangeWeights) -> str:
+    """Say which weights over visual change stand beside equal ones.
+
+    Parameters
+    ----------
+    weights : ChangeWeights
+        Of the plan.
+    """
+    rows = ", ".join(f"{weight:g} at Δv {change:g}" for change, weight in weights.points)
+    return (
+        f"Weights over visual change, {weights.called}: {rows}; linear between (table {weights.digest}). Equal weights "
+        "are those of all other numbers."
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from analysis.curves.categories import CategoryGap, Standard, equal_categories
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.study.analysis_plan import LEVEL
+from analysis.study.change_weights import ChangeWeights
 
 AnchorKind = Literal["none", "fixed", "soft"]
 
@@ -39,6 +40,8 @@ class CurveConfig:
         Number of labels between which the observer chose (16, or 1000 for a classifier's own classes).
     own_chance : float or None
         Mean chance of a right guess where trials have options of their own, in (0, 1); None: 1 / label_space.
+    change_weights : ChangeWeights or None
+        Weights over visual change under which the mean is given beside the area.
     level : float
         Level of intervals and of the pointwise band.
     simultaneous_level : float
@@ -66,11 +69,21 @@ class CurveConfig:
     bin_rule: BinRule = "equal"
     smallest_bin: int = 1
     own_chance: float | None = None
+    change_weights: ChangeWeights | None = None
 
     @property
     def chance(self) -> float:
         """Share right of whoever guesses."""
         return 1.0 / self.label_space if self.own_chance is None else self.own_chance
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> CurveConfig:
+        """From plain values, as `CurveFit.to_dict` has them."""
+        weights: Mapping[str, Any] = values.get("change_weights") or {}
+        if not weights:
+            return cls(**values)
+        points = tuple((float(change), float(one)) for change, one in weights["points"])
+        return cls(**{**values, "change_weights": ChangeWeights(points, weights["name"])})
 
     def chooses_alike(self, other: CurveConfig) -> bool:
         """Whether both observers chose between as many labels, and a guess was as often right to .01."""
@@ -132,7 +145,7 @@ class CurveSettings:
         A name in `analysis.curves.methods.METHODS`.
     n_bins, smallest_bin, segments, degree : int, optional
         See `CurveConfig`; by default the method's own.
-    label_space, own_chance, level, simultaneous_level
+    label_space, own_chance, level, simultaneous_level, change_weights
         See `CurveConfig`.
     """
 
@@ -151,6 +164,7 @@ class CurveSettings:
     own_chance: float | None = None
     level: float = LEVEL
     simultaneous_level: float = OVERLAP_LEVEL
+    change_weights: ChangeWeights | None = None
 
     @property
     def chance(self) -> float:

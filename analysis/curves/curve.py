@@ -20,6 +20,7 @@ from analysis.curves.bootstrap import Bootstrap, Spread, Unit, spread_of
 from analysis.curves.categories import CategoryGap
 from analysis.curves.config import Anchor, CurveConfig
 from analysis.curves.spline import SplineBasis, spline_basis
+from analysis.curves.weighting import WeightedMean
 from analysis.errors import InvalidInput
 from analysis.figures.performance import CurveBand, PlottedCurve, curve_figure
 from analysis.figures.value import PEOPLE, SOME_CLASSIFIER, Figure, Observer
@@ -87,6 +88,8 @@ class CurveFit:
         Where a category that counts has no answers, though others have enough; outside ``gaps``.
     scheme_reason : str
         Why the bands resample what they do; empty without bands.
+    weighted : WeightedMean or None
+        Under ``config.change_weights``, where there are some.
     """
 
     config: CurveConfig
@@ -116,6 +119,7 @@ class CurveFit:
     n_dropped: int = 0
     scheme_reason: str = ""
     category_gaps: tuple[CategoryGap, ...] = ()
+    weighted: WeightedMean | None = None
 
     @property
     def is_withheld(self) -> bool:
@@ -327,8 +331,11 @@ class CurveFit:
             "bootstrap": self.bootstrap.to_dict() if self.bootstrap is not None and draws else None,
             "category_gaps": [asdict(one) for one in self.category_gaps],
         }
-        if not self.category_gaps:
-            del values["category_gaps"]
+        for name, part in (("category_gaps", values), ("weighted", values), ("change_weights", values["config"])):
+            if not part[name]:
+                del part[name]
+        if self.weighted is not None:
+            values["weighted"] = self.weighted.to_dict()
         return values
 
     @classmethod
@@ -338,7 +345,7 @@ class CurveFit:
         coefficients.setflags(write=False)
         pairs = {name: tuple(values[name]) for name in _PAIRS if values[name] is not None}
         made: dict[str, Any] = {
-            "config": CurveConfig(**values["config"]),
+            "config": CurveConfig.from_dict(values["config"]),
             "anchor": Anchor(**values["anchor"]),
             "right_anchor": Anchor(**values["right_anchor"]),
             "coefficients": coefficients,
@@ -347,6 +354,7 @@ class CurveFit:
             "bands": None if values["bands"] is None else Bands.from_dict(values["bands"]),
             "bootstrap": None if values["bootstrap"] is None else Bootstrap.from_dict(values["bootstrap"]),
             "category_gaps": tuple(CategoryGap(**one) for one in values.get("category_gaps", ())),
+            "weighted": WeightedMean.from_dict(values["weighted"]) if "weighted" in values else None,
         }
         plain = {one.name: values[one.name] for one in fields(cls) if one.name in values}
         return cls(**{**plain, **pairs, **made})

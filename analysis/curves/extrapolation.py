@@ -11,6 +11,8 @@ from analysis.curves.binning import Binning
 from analysis.curves.categories import CategoryGap
 from analysis.curves.config import CurveConfig, Sample
 from analysis.curves.spline import SplineBasis
+from analysis.curves.weighting import mass, weighted_integrals
+from analysis.study.change_weights import ChangeWeights
 
 Range = tuple[float, float]
 
@@ -142,10 +144,11 @@ class Extent:
         Outside ``gaps``.
     whole, inner : MeanHeight
         On [0, 1], and on ``measured``.
-    influence : ndarray, shape (n_trials, 6), or None
+    weighted : MeanHeight or None
+        On [0, 1] under the weights over visual change, where there are some.
+    influence : ndarray, shape (n_trials, 3 len(means)), or None
         What each trial of the sample (clean trials, trials of the curve, trials on noise) adds to the errors of the
-        three means of ``whole`` and those of ``inner``, beside its pull on the curve; None where no category lacks
-        answers.
+        three numbers of each of ``means``, beside its pull on the curve; None where no category lacks answers.
     """
 
     gaps: tuple[Range, ...]
@@ -153,7 +156,13 @@ class Extent:
     category_gaps: tuple[CategoryGap, ...]
     whole: MeanHeight
     inner: MeanHeight
+    weighted: MeanHeight | None
     influence: FloatArray | None
+
+    @property
+    def means(self) -> tuple[MeanHeight, ...]:
+        """Those that there are."""
+        return (self.whole, self.inner) if self.weighted is None else (self.whole, self.inner, self.weighted)
 
 
 def extent_of(basis: SplineBasis, sample: Sample, counted: BoolArray, config: CurveConfig) -> Extent:
@@ -168,19 +177,24 @@ def extent_of(basis: SplineBasis, sample: Sample, counted: BoolArray, config: Cu
     gaps = unmeasured(sample, counted, config)
     measured = measured_range(sample, counted, gaps, config)
     lacking = _categories_outside(sample.category_gaps, gaps)
-    whole, inner = (_mean_height(basis, sample, gaps, span) for span in ((0.0, 1.0), measured))
+    weights = config.change_weights
+    spans: list[tuple[Range, ChangeWeights | None]] = [((0.0, 1.0), None), (measured, None)]
+    if weights is not None:
+        spans.append(((0.0, 1.0), weights))
+    means = [_mean_height(basis, sample, gaps, *span) for span in spans]
     influence = None
     if lacking:
-        open_ = [_category_bounds(basis, sample, counted, lacking, span) for span in ((0.0, 1.0), measured)]
-        for mean, one in zip((whole, inner), open_, strict=True):
+        open_ = [_category_bounds(basis, sample, counted, lacking, *span) for span in spans]
+        for mean, one in zip(means, open_, strict=True):
             mean.design[1:] -= one.design
             mean.constant[1:] += one.constant
-        influence = np.zeros((len(open_[0].influence), 6))
-        influence[:, [1, 2, 4, 5]] = np.hstack([one.influence for one in open_])
-    return Extent(gaps, measured, lacking, whole, inner, influence)
+        influence = np.hstack([np.pad(one.influence, ((0, 0), (1, 0))) for one in open_])
+    return Extent(gaps, measured, lacking, means[0], means[1], None if weights is None else means[2], influence)
 
 
-def _mean_height(basis: SplineBasis, sample: Sample, gaps: tuple[Range, ...], range_: Range) -> MeanHeight:
+def _mean_height(
+    basis: SplineBasis, sample: Sample, gaps: tuple[Range, ...], range_: Range, weights: ChangeWeights | None
+) -> MeanHeight:
     """Means over a range, of the curve and of the lowest and the highest one that agree with it outside the gaps.
 
     Parameters
@@ -192,6 +206,8 @@ def _mean_height(basis: SplineBasis, sample: Sample, gaps: tuple[Range, ...], ra
         From `unmeasured`.
     range_ : (float, float)
         Within [0, 1]; begins and ends in no gap, or is [0, 1].
+    weights : ChangeWeights or None
+        Over visual change; with a mass on the range.
 
     Notes
     -----
@@ -199,19 +215,19 @@ def _mean_height(basis: SplineBasis, sample: Sample, gaps: tuple[Range, ...], ra
     last at least 0.
     """
     lower, upper = range_
-    design = np.tile(basis.integral_design(lower, upper), (3, 1))
+    design, whole = np.tile(weighted_integrals(basis, weights, lower, upper), (3, 1)), mass(weights, lower, upper)
     constant = np.zeros(3)
     for start, end in gaps:
         if start < lower or end > upper:
             continue
-        across = basis.integral_design(start, end)
-        at = basis.design([start, end]) * (end - start)
+        across, open_ = weighted_integrals(basis, weights, start, end), mass(weights, start, end)
+        at = basis.design([start, end]) * open_
         low_known = end < 1.0 or sample.right.kind != "none"
         high_known = start > 0.0 or sample.left.kind != "none"
         design[1] += (at[1] if low_known else 0.0) - across
         design[2] += (at[0] if high_known else 0.0) - across
-        constant[2] += 0.0 if high_known else end - start
-    return MeanHeight(design / (upper - lower), constant / (upper - lower))
+        constant[2] += 0.0 if high_known else open_
+    return MeanHeight(design / whole, constant / whole)
 
 
 def _categories_outside(found: tuple[CategoryGap, ...], gaps: tuple[Range, ...]) -> tuple[CategoryGap, ...]:
@@ -254,7 +270,12 @@ class _CategoryBounds:
 
 
 def _category_bounds(
-    basis: SplineBasis, sample: Sample, counted: BoolArray, found: tuple[CategoryGap, ...], range_: Range
+    basis: SplineBasis,
+    sample: Sample,
+    counted: BoolArray,
+    found: tuple[CategoryGap, ...],
+    range_: Range,
+    weights: ChangeWeights | None,
 ) -> _CategoryBounds:
     """Bounds that monotonicity leaves for each category where it lacks answers, for its share of the mean.
 
@@ -266,7 +287,8 @@ def _category_bounds(
         As in `unmeasured`.
     found : tuple of CategoryGap
         Outside stretches that nobody answered.
-    range_ : (float, float)
+    range_, weights
+        As in `_mean_height`.
 
     Returns
     -------
@@ -279,6 +301,7 @@ def _category_bounds(
     it falls. Without such answers it lies below 1 and above 0. The means weigh answers as the curve does.
     """
     lower, upper = range_
+    whole = mass(weights, lower, upper)
     shape = sum(len(part.correct) for part in sample.parts)
     bounds = _CategoryBounds(np.zeros(basis.size), np.zeros(2), np.zeros((shape, 2)))
     place = np.concatenate([part.visual_change for part in sample.parts])
@@ -292,8 +315,8 @@ def _category_bounds(
         start, end = max(one.start, lower), min(one.end, upper)
         if start >= end:
             continue
-        share = (end - start) / sample.categories / (upper - lower)
-        bounds.design[:] += basis.integral_design(start, end) / sample.categories / (upper - lower)
+        share = mass(weights, start, end) / sample.categories / whole
+        bounds.design[:] += weighted_integrals(basis, weights, start, end) / sample.categories / whole
         own = usable & (category == one.category)
         behind = own & (place >= one.end) & (place <= one.end + NEAR)
         before = own & (place <= one.start) & (place >= one.start - NEAR)

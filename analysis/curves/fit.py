@@ -34,6 +34,7 @@ from analysis.curves.resampling_cells import (
 from analysis.curves.spline import SplineBasis
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.curves.uncertainty import identified_interval, spread_of_functions
+from analysis.curves.weighting import WeightedMean
 from analysis.errors import InvalidInput, TooFewResponses
 
 #: Changes when the same trials would give another curve.
@@ -113,6 +114,7 @@ def fit_curve(
         method=settings.method,
         bin_rule=method.bin_rule,
         smallest_bin=method.smallest_bin if settings.smallest_bin is None else settings.smallest_bin,
+        change_weights=settings.change_weights,
     )
     if method.anchors == "none" and (settings.anchor is not None or settings.right_anchor is not None):
         raise InvalidInput(f"The method {settings.method} holds its curve at no end: leave the anchors out.")
@@ -199,6 +201,23 @@ def _described(drawn: _Drawn, choice: SchemeChoice, rng: np.random.Generator | i
         right_anchor=_held(sample.right, drawn.method.anchors),
         n_dropped=len(main.correct) - n_trials,
         scheme_reason=choice.reason if config.n_bootstrap else "",
+        weighted=_weighted(drawn, extent, errors),
+    )
+
+
+def _weighted(drawn: _Drawn, extent: Extent, errors: _Errors) -> WeightedMean | None:
+    """The mean under the weights over visual change, where there are some."""
+    weights = drawn.config.change_weights
+    if extent.weighted is None or weights is None:
+        return None
+    value = float(np.clip(extent.weighted.design[0] @ drawn.coefficients, 0.0, 1.0))
+    low, high = extent.weighted.bounds(drawn.coefficients)
+    inner = [(start, end) for start, end in extent.gaps if extent.measured[0] <= start and end <= extent.measured[1]]
+    return WeightedMean(
+        value=value,
+        interval=errors.weighted_interval,
+        bounds=(min(float(low), value), max(float(high), value)),
+        extrapolated=1.0 - weights.mass(*extent.measured) + sum(weights.mass(*gap) for gap in inner),
     )
 
 
@@ -211,6 +230,7 @@ class _Errors:
     area: float | None = None
     area_interval: tuple[float, float] | None = None
     measured_interval: tuple[float, float] | None = None
+    weighted_interval: tuple[float, float] | None = None
 
 
 def _errors(drawn: _Drawn, extent: Extent, area: float, scheme: Scheme, key: int) -> _Errors:
@@ -230,7 +250,7 @@ def _errors(drawn: _Drawn, extent: Extent, area: float, scheme: Scheme, key: int
     )
     beside = extent.influence
     spread = spread_of_functions(
-        np.vstack([extent.whole.design, extent.inner.design]),
+        np.vstack([mean.design for mean in extent.means]),
         drawn.method,
         basis,
         cells,
@@ -239,9 +259,10 @@ def _errors(drawn: _Drawn, extent: Extent, area: float, scheme: Scheme, key: int
         scheme,
         None if beside is None else beside[drawn.cell_of >= 0],
     )
-    height = float(np.clip(extent.inner.design[0] @ drawn.coefficients, 0.0, 1.0))
+    estimates = [area, *(float(np.clip(one.design[0] @ drawn.coefficients, 0.0, 1.0)) for one in extent.means[1:])]
     intervals = []
-    for mean, columns, estimate in ((extent.whole, [1, 2], area), (extent.inner, [4, 5], height)):
+    for place, (mean, estimate) in enumerate(zip(extent.means, estimates, strict=True)):
+        columns = [3 * place + 1, 3 * place + 2]
         low, high = identified_interval(mean.bounds(drawn.coefficients), spread.part(columns), config.level)
         if extent.category_gaps:
             # Where categories are missing the curve is that of the others, which may be easier or harder than all.

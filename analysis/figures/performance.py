@@ -113,7 +113,7 @@ def curve_figure(
         strip_label="answers",
         notes=(
             (
-                f"Dots: people's answers in steps of {dots:g}; their area is proportional to the number of answers. "
+                f"Dots: people's answers in steps of {dots:.3g}; their area is proportional to the number of answers. "
                 "Thin lines: exact binomial 95 % intervals, each answer for itself.",
             )
             if people

@@ -1,4 +1,4 @@
-"""``python -m analysis.findings FOLDER [--json FILE] [--check]``: an exported study's findings, computed again."""
+"""``python -m analysis.findings FOLDER [--json FILE] [--check] [--curve KIND]``: an export's findings, made again."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 from analysis.errors import AnalysisError
 from analysis.findings.reproduction import FINDINGS, TOLERANCE, analyse_export, differences
+from analysis.study.analysis_plan import CurveKind
 
 #: Differences that are named.
 _NAMED = 5
@@ -20,9 +22,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="written by: manage.py export STUDY --to FOLDER")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number, unrounded")
     parser.add_argument("--check", action="store_true", help=f"compare with {FINDINGS} in the folder")
+    parser.add_argument("--curve", choices=get_args(CurveKind), help="draw curves so, instead of as the export did")
     given = parser.parse_args(arguments)
     try:
-        computed = analyse_export(given.folder)
+        computed = analyse_export(given.folder, **({} if given.curve is None else {"curve": given.curve}))
         if given.json is not None:
             given.json.write_text(json.dumps(computed, indent=1, allow_nan=False) + "\n", encoding="utf-8")
             sys.stdout.write(f"Every number: {given.json}\n")

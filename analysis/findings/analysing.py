@@ -35,7 +35,8 @@ from analysis.findings.model.comparisons import Comparison, Leader
 from analysis.findings.model.curves import AlikeClasses, Discrimination, Similarity
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings, Labels
-from analysis.findings.model.people import SessionCounts, Settings, TrialCounts
+from analysis.findings.model.people import SessionCounts, TrialCounts
+from analysis.findings.model.settings import Settings
 from analysis.findings.observations import (
     Observations,
     accepted_answers,
@@ -242,7 +243,7 @@ def _findings(
     steps.then("agreement of observers")
     found = _assemble(study, tables, observed, curves, compared, settings, fitting, executor)
     told = (observed.people, classifiers, curves, found.curves, found.comparisons, fitting)
-    added = recruiter_entries(curves, observed.people, fitting, origins=origins)
+    added = recruiter_entries(curves.judged, observed.people, fitting, origins=origins)
     found = found.model_copy(update=added | person_entries(tables.trials, *told))
     steps.then("other choices of sessions and trials")
     if not settings.sensitivity:
@@ -269,13 +270,14 @@ def _compare(
 ) -> _Compared:
     steps.then("similarity of corruptions")
     populations = (HUMANS, *sorted(observed.label_spaces))
-    similarity, classes = similarity_entries(curves, populations, observed.people, fitting, executor=executor)
+    judged = curves.judged
+    similarity, classes = similarity_entries(judged, populations, observed.people, fitting, executor=executor)
     steps.then("people beside classifiers")
     verdicts = None
     if fitting.n_bootstrap:
-        verdicts = verdicts_of(curves, observed.people, fitting, robust=fitting.sensitivity, tick=steps.still)
+        verdicts = verdicts_of(judged, observed.people, fitting, robust=fitting.sensitivity, tick=steps.still)
     comparisons = comparison_entries(curves, fitting.borrow, verdicts, executor=executor)
-    twins = twins_of(curves, fitting)
+    twins = twins_of(judged, fitting)
     leaderboard = leaderboard_entries(curves, comparisons, verdicts, twins, executor=executor)
     return _Compared(similarity, classes, verdicts, comparisons, twins, leaderboard)
 

@@ -201,7 +201,7 @@ def participant_entries(study: StudyCurves, settings: FitSettings) -> list[Parti
     sizes = sorted((len(own.answers) for _, _, own in found), reverse=True)
     least = max(LEAST_FOR_CURVE, sizes[MOST_CURVES - 1] if len(sizes) >= MOST_CURVES else 0)
     entries.extend(
-        _participant(corruption, name, own, settings if len(own.answers) >= least else None)
+        _participant(corruption, name, own, settings.own if len(own.answers) >= least else None)
         for corruption, name, own in found
     )
     return entries

@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.claims.claim import guessing_words, is_guessing
 from analysis.claims.curves import below_chance_sentence, category_gaps_sentence, gaps_sentence, rise_sentence
-from analysis.curves.binning import bin_index
+from analysis.curves.binning import Binning
 from analysis.curves.curve import CurveFit, threshold
 from analysis.differences.rises import rises
 from analysis.differences.twin import Twins
@@ -30,9 +30,11 @@ from analysis.findings.model.curves import (
     Curve,
     Measured,
     Misses,
+    OwnArea,
     Rise,
     SizeAndArea,
     Threshold,
+    Weighted,
 )
 from analysis.findings.model.entry import HUMANS, Property
 from analysis.findings.observations import CLEAN
@@ -276,6 +278,8 @@ def _curve_entry(
         participants=fit.n_participants,
         scheme=fit.config.scheme,
         category_gaps=missing or ...,
+        weighted=... if fit.weighted is None else Weighted.of(fit.weighted),
+        own=... if curve.own is None else OwnArea.of(curve.own, interval=curve.own.area_interval),
         bins=_bins(key, curve, space),
         **derived,
     )
@@ -309,9 +313,10 @@ def _bins(key: CurveKey, curve: FittedCurve, space: LabelSpace) -> tuple[Bin, ..
     answers, place = curve.outcomes.answers, curve.outcomes.place
     if (key.population, key.property) != (HUMANS, "accuracy") or not space.holds(answers.category):
         return tuple(bins.values())
-    n_bins = curve.fit.config.n_bins
-    counts = np.zeros((n_bins, len(space)), dtype=np.int64)
-    np.add.at(counts, (bin_index(place, n_bins), space.places_of(answers.category)), 1)
+    binning = Binning(curve.fit.config.n_bins, curve.fit.config.bin_rule)
+    counts, index = np.zeros((binning.n_bins, len(space)), dtype=np.int64), binning.index(place)
+    within = index >= 0
+    np.add.at(counts, (index[within], space.places_of(answers.category)[within]), 1)
     return tuple(one.model_copy(update={"categories": tuple(counts[index].tolist())}) for index, one in bins.items())
 
 
@@ -321,7 +326,7 @@ def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> Ce
     if len(names) < 2:
         return None
     rng = np.random.default_rng(settings.seed)
-    quiet = settings.quiet
+    quiet = settings.own.quiet
     indices = []
     for _ in range(SPLITS):
         chosen = rng.permutation(names)[: len(names) // 2]

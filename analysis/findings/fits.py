@@ -13,10 +13,11 @@ from pydantic import ConfigDict, Field
 from analysis.curves.config import CurveSettings
 from analysis.curves.curve import CurveFit
 from analysis.curves.fit import fit_curve
+from analysis.curves.methods import DEFAULT_METHOD, curve_method
 from analysis.differences.answers import AnswersToOne
 from analysis.errors import TooFewResponses
 from analysis.findings.model.entry import HUMANS, Property
-from analysis.findings.model.people import Settings
+from analysis.findings.model.settings import Settings
 from analysis.findings.observations import CLEAN, Observations
 from analysis.findings.outcomes import (
     PROPERTIES,
@@ -63,6 +64,8 @@ class FittedCurve:
     without_misses, all_sessions : CurveFit or None
         Of people: the curve when misses are dropped instead of counted as wrong, and with sessions that were not
         accepted; without bands.
+    own : CurveFit or None
+        The default method's curve, where ``fit`` is drawn as published.
     """
 
     fit: CurveFit
@@ -72,6 +75,12 @@ class FittedCurve:
     full_set: CurveFit | None = None
     without_misses: CurveFit | None = None
     all_sessions: CurveFit | None = None
+    own: CurveFit | None = None
+
+    @property
+    def judged(self) -> CurveFit:
+        """The default method's curve with its refits: what bands and simulated twins rest on."""
+        return self.own or self.fit
 
 
 class FitSettings(Settings):
@@ -97,6 +106,20 @@ class FitSettings(Settings):
         """The same without refits."""
         return self.model_copy(update={"n_bootstrap": 0})
 
+    def over(self, conditions: bool) -> Self:
+        """The same for curves over an experiment's conditions, which weights over visual change do not concern."""
+        return self.model_copy(update={"change_weights": ()}) if conditions and self.change_weights else self
+
+    @property
+    def draws_own(self) -> bool:
+        """Whether curves are drawn by the default method."""
+        return self.curve == DEFAULT_METHOD
+
+    @property
+    def own(self) -> Self:
+        """The same with curves of the default method."""
+        return self if self.draws_own else self.model_copy(update={"curve": DEFAULT_METHOD})
+
 
 @dataclass(eq=False)
 class StudyCurves:
@@ -107,6 +130,22 @@ class StudyCurves:
     scales: dict[str, ConditionScale] = field(default_factory=dict)
     #: number of labels between which people chose
     n_labels: int = field(default_factory=lambda: len(default_labels()))
+    #: those of the default method alone, for which the published one has too few answers
+    undrawn: dict[CurveKey, FittedCurve] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> StudyCurves:
+        """The same with every curve that verdicts may rest on, drawn or not."""
+        if not self.undrawn:
+            return self
+        every = self.curves | self.undrawn
+        order = sorted(every, key=lambda key: (PROPERTIES.index(key.property), key.corruption, *_place(key.population)))
+        return replace(self, curves={key: every[key] for key in order}, undrawn={})
+
+
+def _place(population: str) -> tuple[bool, str]:
+    """People come first."""
+    return population != HUMANS, population
 
 
 def fit_study(
@@ -148,7 +187,10 @@ def fit_study(
     ]
     total = len(PROPERTIES) * len(corruptions) * (1 + len(predictions))
     every = _reported(_all_wanted(study, people, everyone, predictions, corruptions), total, report)
-    calls = ((one, (one.main, one.others, settings, one.label_space)) for one in every)
+    calls = (
+        (one, (one.main, one.others, settings.over(one.key.corruption in study.scales), one.label_space))
+        for one in every
+    )
     for wanted, fitted in run_in_order(executor, _fit, calls):
         _collect(study, wanted, fitted, settings)
     return study
@@ -211,8 +253,9 @@ class _Wanted:
         return self.key.population == HUMANS
 
 
-#: What came out: the curve, or why there is none; and the curves without bands.
-_Fitted: TypeAlias = tuple[CurveFit | str, tuple[CurveFit | None, ...]]
+#: What came out: the curve, or why there is none; the curves without bands; and the default method's curve, where the
+#: first is drawn as published.
+_Fitted: TypeAlias = tuple[CurveFit | str, tuple[CurveFit | None, ...], CurveFit | None]
 
 
 def _all_wanted(
@@ -261,12 +304,15 @@ def _wanted_of_classifier(study: StudyCurves, own: _Predictions, corruption: str
 
 def _fit(main: Outcomes, others: tuple[Outcomes | None, ...], settings: FitSettings, label_space: int) -> _Fitted:
     """Fit one curve with bands and others without, in whatever process."""
+    own = None
     try:
+        if not settings.draws_own:
+            own = fit_outcomes(main, settings.own, label_space=label_space)
         curve = fit_outcomes(main, settings, label_space=label_space)
     except TooFewResponses as error:
-        return str(error), ()
+        return str(error), (None, None), own
     fits = (quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others)
-    return curve, tuple(None if fit is None else with_chance_of(fit, curve) for fit in fits)
+    return curve, tuple(None if fit is None else with_chance_of(fit, curve) for fit in fits), own
 
 
 def with_chance_of(fit: CurveFit, other: CurveFit) -> CurveFit:
@@ -278,11 +324,14 @@ def with_chance_of(fit: CurveFit, other: CurveFit) -> CurveFit:
 
 def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: FitSettings) -> None:
     """Put a fitted curve in its place, and say what was left out."""
-    key, (curve, others) = wanted.key, fitted
+    key, (curve, others, own) = wanted.key, fitted
     place = f"{key.population}, {key.corruption}, {key.property}"
+    into = study.curves
     if isinstance(curve, str):
         study.notes.append(f"{place}: {curve}")
-        return
+        if own is None:
+            return
+        curve, into = own, study.undrawn
     if wanted.main.left_out:
         what = (
             "answers are left out, because nobody else answered the clean original."
@@ -293,24 +342,27 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: Fit
     answers = wanted.main.to_one(settings.equal_categories, settings.recruiters, n_labels=wanted.label_space)
     if wanted.of_people:
         without_misses, all_sessions = others
-        study.curves[key] = FittedCurve(
-            curve, wanted.main, answers, without_misses=without_misses, all_sessions=all_sessions
+        into[key] = FittedCurve(
+            curve, wanted.main, answers, without_misses=without_misses, all_sessions=all_sessions, own=own
         )
     else:
         outcomes = replace(wanted.main, answers=wanted.main.answers.without_names())
-        study.curves[key] = FittedCurve(
-            curve, outcomes, answers, seen_by_people=wanted.seen_by_people, full_set=others[0]
+        into[key] = FittedCurve(
+            curve, outcomes, answers, seen_by_people=wanted.seen_by_people, full_set=others[0], own=own
         )
 
 
 def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int | None = None) -> CurveFit:
     """Fit one curve; all curves of an analysis share the seed, so they are resampled jointly.
 
-    `label_space`: number of labels that were chosen among; by default those of the settings.
+    `label_space`: number of labels that were chosen among; by default those of the settings. A published curve has no
+    refits: no interval around one is calibrated.
     """
     n_labels = label_space or len(settings.space)
+    is_held = curve_method(settings.curve).anchors != "none"
     weights = None if settings.estimand == "answers" else people_weights(outcomes, settings.recruiters)
-    clean, categories = outcomes.clean, None if settings.equal_categories is None else outcomes.known_categories
+    clean = outcomes.clean if is_held else None
+    categories = None if settings.equal_categories is None else outcomes.known_categories
     if clean is not None:
         clean = replace(
             clean,
@@ -321,13 +373,15 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
         outcomes.place,
         outcomes.outcome,
         CurveSettings(
-            anchor="soft" if outcomes.clean is not None else outcomes.fixed,
+            anchor="soft" if clean is not None else outcomes.fixed if is_held else None,
             study_categories=settings.equal_categories or (),
-            n_bootstrap=settings.n_bootstrap,
+            n_bootstrap=settings.n_bootstrap if settings.draws_own else 0,
             rng=settings.seed,
+            method=settings.curve,
             label_space=n_labels,
             own_chance=outcomes.answers.chance(n_labels),
             level=settings.level,
+            change_weights=settings.weighting,
         ),
         weights=None if weights is None else weights[0],
         categories=categories,

@@ -17,13 +17,14 @@ from analysis.differences.twin import Twins
 from analysis.findings.agreement import conditions_of, pictures_of, places_among
 from analysis.findings.fits import CurveKey, StudyCurves
 from analysis.findings.model.agreement import Difficulty
-from analysis.findings.model.comparisons import Comparison, Leader, RankSet, VerdictOnAll
+from analysis.findings.model.comparisons import Comparison, Leader, RankSet, VerdictOnAll, WeightedMeans
 from analysis.findings.model.entry import HUMANS, Interval, Property, Twin
 from analysis.findings.observations import CLEAN, Observations
 from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
 from analysis.findings.verdicts import Verdicts, twin_entry
 from analysis.metrics import compare
+from analysis.study.change_weights import ChangeWeights
 
 
 def difficulty_entries(people: Observations, classifiers: Observations, *, level: float) -> list[Difficulty]:
@@ -175,7 +176,7 @@ def _leader(
     human_area = float(np.mean([one.human_area for one in found]))
     classifier_area = float(np.mean([one.classifier_area for one in found]))
     hmri, mrsi, human, classifier, error = mean_intervals(people, network, shown) or (None,) * 5
-    return Leader(
+    leader = Leader(
         classifier=name,
         property=subject,
         corruptions=len(found),
@@ -191,10 +192,36 @@ def _leader(
         corruption_error=(1.0 - classifier_area) / (1.0 - human_area) if human_area < 1.0 else None,
         corruption_error_interval=error if human_area < 1.0 else None,
     )
+    weights = people[0].config.change_weights
+    if weights is None:
+        return leader
+    return leader.model_copy(update={"weighted": _weighted(people, network, shown, weights)})
+
+
+def _weighted(
+    people: Sequence[CurveFit], network: Sequence[CurveFit], shown: Sequence[Shown], weights: ChangeWeights
+) -> WeightedMeans:
+    """The same means under weights over visual change."""
+    pairs = zip(people, network, strict=True)
+    found = [compare(replace(human, bootstrap=None), other, weights=weights) for human, other in pairs]
+    hmri, mrsi, human, classifier, _ = mean_intervals(people, network, shown, weights) or (None,) * 5
+    return WeightedMeans(
+        hmri=float(np.mean([one.hmri for one in found])),
+        hmri_interval=hmri,
+        mrsi=float(np.mean([one.mrsi for one in found])),
+        mrsi_interval=mrsi,
+        human_area=float(np.mean([one.human_area for one in found])),
+        human_area_interval=human,
+        classifier_area=float(np.mean([one.classifier_area for one in found])),
+        classifier_area_interval=classifier,
+    )
 
 
 def mean_intervals(
-    people: Sequence[CurveFit], network: Sequence[CurveFit], shown: Sequence[Shown]
+    people: Sequence[CurveFit],
+    network: Sequence[CurveFit],
+    shown: Sequence[Shown],
+    weights: ChangeWeights | None = None,
 ) -> list[Interval] | None:
     """Percentile intervals of a model's means over corruptions: HMRI, MRSI, both areas and the error.
 
@@ -204,6 +231,8 @@ def mean_intervals(
         Corruption by corruption; the curves of an analysis share their draws.
     shown : sequence of Shown
         Which leads were shown on each corruption.
+    weights : ChangeWeights, optional
+        Over visual change.
 
     Returns
     -------
@@ -225,13 +254,19 @@ def mean_intervals(
     basis = people[0].basis
     edges = np.linspace(0.0, 1.0, _CELLS + 1)
     design = basis.design((edges[1:] + edges[:-1]) / 2.0)
+    cells = None
+    if weights is not None:
+        cells = np.array([weights.mass(*ends) for ends in zip(edges[:-1], edges[1:], strict=True)])
+
+    def over_change(values: FloatArray) -> FloatArray:
+        return np.asarray(values.mean(axis=2) if cells is None else values @ cells)
 
     def means(human: FloatArray, classifier: FloatArray) -> FloatArray:
         heights = human.reshape(len(human), count, -1) @ design.T
         others = classifier.reshape(len(classifier), count, -1) @ design.T
         gap = heights - others
-        areas, other_areas = heights.mean(axis=2), others.mean(axis=2)
-        human_lead, classifier_lead = np.maximum(gap, 0.0).mean(axis=2), np.maximum(-gap, 0.0).mean(axis=2)
+        areas, other_areas = over_change(heights), over_change(others)
+        human_lead, classifier_lead = over_change(np.maximum(gap, 0.0)), over_change(np.maximum(-gap, 0.0))
         missed = np.divide(human_lead, areas, out=np.zeros_like(areas), where=areas > 0.0)
         mrsi = np.divide(classifier_lead, other_areas, out=np.zeros_like(areas), where=other_areas > 0.0)
         area, other_area = areas.mean(axis=1), other_areas.mean(axis=1)

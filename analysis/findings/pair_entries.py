@@ -134,7 +134,11 @@ def _compared(
         inside = found if span == (0.0, 1.0) else compare(human, classifier, span=span, shown=shown)
         common = CommonRange.of(inside, range=span)
     ratio = _corruption_error(human, classifier)
-    return found, {"common_range": common, "misses_dropped": dropped, "corruption_error": ratio}
+    further: dict[str, object] = {"common_range": common, "misses_dropped": dropped, "corruption_error": ratio}
+    weights = human.config.change_weights
+    if weights is not None and classifier.config.change_weights == weights:
+        further["weighted"] = compare(human, classifier, shown=shown, weights=weights)
+    return found, further
 
 
 def _corruption_error(human: CurveFit, classifier: CurveFit) -> CorruptionError | None:
@@ -244,11 +248,11 @@ def _alike(
         seed=seed,
     )
     pairs = [
-        _similarity_entry(population, subject, (one, two), outcome, curves[one].fit, curves[two].fit)
+        _similarity_entry(population, subject, (one, two), outcome, curves[one].judged, curves[two].judged)
         for (one, two), outcome in found.items()
     ]
     groups = alike_classes(list(curves), found)
-    saving = reuse_saving(groups, {name: curve.fit.n_trials for name, curve in curves.items()})
+    saving = reuse_saving(groups, {name: curve.judged.n_trials for name, curve in curves.items()})
     return pairs, AlikeClasses(
         population=population,
         property=subject,

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from analysis.errors import InvalidInput
 from analysis.findings.analysing import analyse
-from analysis.findings.model.people import Settings
+from analysis.findings.model.settings import Settings
 from analysis.labels.files import read_labels_file
 from analysis.labels.space import LabelSpace
 from analysis.tables.schema import TableSchema

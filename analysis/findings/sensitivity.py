@@ -251,6 +251,7 @@ def _entry(
 
 def verdicts_under(study: StudyCurves, people: Observations, settings: FitSettings) -> tuple[ChoiceVerdict, ...]:
     """What is said of every classifier beside these answers of people."""
+    study = study.judged
     curves = dict(study.curves)
     for key, curve in study.curves.items():
         if key.population != HUMANS or key.property != "accuracy":

@@ -90,7 +90,7 @@ def _answers(curve: FittedCurve, settings: FitSettings) -> CurveAnswers:
     people = np.empty(0, dtype=np.str_) if clean is None else np.asarray(clean.participants, dtype=np.str_)
     none: NDArray[np.float64] = np.empty(0)
     return CurveAnswers(
-        fit=curve.fit,
+        fit=curve.judged,
         place=np.concatenate([outcomes.place, np.zeros(count)]),
         correct=np.concatenate([outcomes.outcome, none if clean is None else np.asarray(clean.correct, dtype=float)]),
         people=Clusters.of(np.concatenate([answers.observer, people])),

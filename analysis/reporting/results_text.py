@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from analysis.claims import corruptions, recruiters
 from analysis.claims.agreement import differences_note, soft_words
-from analysis.claims.curves import MEAN_OVER
+from analysis.claims.curves import FITTED_BY, MEAN_OVER, WITHOUT_INTERVALS
 from analysis.claims.models import measured_words, method_sentence, rank_words, ranks_sentence
 from analysis.claims.telling_apart import AS_PUBLISHED, FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model.checks import ChoiceCurve
-from analysis.findings.model.comparisons import Comparison, ModelVerdict
-from analysis.findings.model.curves import Curve
+from analysis.findings.model.comparisons import Comparison, Leader, ModelVerdict
+from analysis.findings.model.curves import Curve, Weighted
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from analysis.wording import counted, joined, listed, quoted, with_interval, words
@@ -34,10 +34,11 @@ def curve_sentences(findings: Findings) -> Iterable[str]:
     curves, people = findings.curves, findings.human_curves
     if not curves:
         return
-    yield (
-        f"Performance was fitted over {_abscissae(curves)} by a monotone penalised B-spline (degree 3, 20 segments, 40 "
-        f"bins, binomial likelihood, smoothness by Akaike's criterion){_held_by(people)}."
-    )
+    yield (f"Performance was fitted over {_abscissae(curves)} by {FITTED_BY[findings.curve_kind]}{_held_by(people)}.")
+    if findings.curve_note:
+        yield f"{findings.curve_note} {WITHOUT_INTERVALS}"
+    if findings.weights_note:
+        yield findings.weights_note
     if findings.settings:
         yield MEAN_OVER[findings.settings.estimand]
     schemes = [
@@ -61,7 +62,8 @@ def curve_sentences(findings: Findings) -> Iterable[str]:
             yield f"{_whose(curve)}: {curve.rise.statement}"
     own = [curve for curve in people if curve.property == "accuracy"]
     if len(own) <= MOST_CURVES:
-        yield from map(_area_sentence, own)
+        for curve in own:
+            yield _area_sentence(curve) + _weighted(curve.weighted, findings.weights_name)
         return
     lowest, highest = (end(own, key=lambda curve: curve.area) for end in (min, max))
     withheld = sum(curve.withheld for curve in own)
@@ -70,6 +72,11 @@ def curve_sentences(findings: Findings) -> Iterable[str]:
         f"({words(lowest.corruption)}) and {highest.area:.3f} ({words(highest.corruption)}); {withheld} of "
         "them rest on extrapolation for more than 20 % of the axis, and are given for the measured range."
     )
+
+
+def _weighted(found: Weighted | None, name: str) -> str:
+    """The mean under weights over visual change, to follow the area."""
+    return f" Under {name}: {with_interval(found.value, found.interval)}." if found else ""
 
 
 def _whose(curve: Curve) -> str:
@@ -124,7 +131,8 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
             pairs=len(judged), margin=judged[0].margin, window_margin=judged[0].window_margin, window=judged[0].window
         )
     if len(own) <= MOST_COMPARISONS:
-        yield from map(_comparison_sentence, own)
+        for one in own:
+            yield _comparison_sentence(one, findings.weights_name)
     else:
         for row in findings.leaderboard:
             if row.property != "accuracy":
@@ -134,7 +142,8 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
             yield (
                 f"{quoted(row.classifier)}, mean over {row.corruptions} corruptions: HMRI "
                 f"{with_interval(row.hmri, row.hmri_interval)}, MRSI "
-                f"{with_interval(row.mrsi, row.mrsi_interval)}{_verdict(row.verdict, mine)}; HMRI from "
+                f"{with_interval(row.mrsi, row.mrsi_interval)}{_weighted_means(row, findings.weights_name)}"
+                f"{_verdict(row.verdict, mine)}; HMRI from "
                 f"{lowest.hmri:.3f} ({words(lowest.corruption)}) to {highest.hmri:.3f} ({words(highest.corruption)})."
             )
         yield "Every pair of model and corruption stands in the table of comparisons."
@@ -146,12 +155,22 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
         yield f"Human curves were borrowed: for {lent}."
 
 
-def _comparison_sentence(one: Comparison) -> str:
+def _weighted_means(row: Leader, name: str) -> str:
+    """Both indices under weights over visual change, to follow those under equal ones."""
+    one = row.weighted
+    if one is None:
+        return ""
+    hmri, mrsi = with_interval(one.hmri, one.hmri_interval), with_interval(one.mrsi, one.mrsi_interval)
+    return f" (under {name}: HMRI {hmri}, MRSI {mrsi})"
+
+
+def _comparison_sentence(one: Comparison, name: str) -> str:
     shown, span = one.shown, one.shown_range
     where = f" between {span[0]:g} and {span[1]:g}" if span else ""
+    weighted = f" (under {name}: HMRI {one.weighted.hmri:.3f}, MRSI {one.weighted.mrsi:.3f})" if one.weighted else ""
     return (
         f"{quoted(one.classifier)}, {words(one.corruption)}{where}: HMRI "
-        f"{shown.hmri:.3f}, MRSI {shown.mrsi:.3f}"
+        f"{shown.hmri:.3f}, MRSI {shown.mrsi:.3f}{weighted}"
         f"{_verdict(one.verdict, [one])}{_none(one)}."
     )
 
@@ -207,7 +226,10 @@ def discrimination_sentences(findings: Findings) -> Iterable[str]:
     for form in dict.fromkeys(one.form for one in entries):
         one = next(entry for entry in entries if entry.form == form)
         yield rule_sentence(form=form, margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model)
+    if any(one.published for one in entries):
+        yield AS_PUBLISHED
     for one in entries:
+        published = f"; {one.published.said}" if one.published else ""
         yield (
             f"{words(one.pair[0])} and {words(one.pair[1])}: {one.correct} of {one.trials} right, "
             f"{with_interval(one.accuracy, one.interval)}; {d_prime_words(one.d_prime, one.d_prime_upper)}; {one.said}"
@@ -227,10 +249,7 @@ def recruiter_sentences(findings: Findings) -> Iterable[str]:
         yield recruiters.method_sentence(pairs=len(found.pairs), margin=found.pairs[0].margin)
     for pair in found.pairs:
         low, high = pair.interval
-    if any(one.published for one in entries):
-        yield AS_PUBLISHED
         yield (
-        published = f"; {one.published.said}" if one.published else ""
             f"{' and '.join(pair.pair)}: {pair.statement} (difference {pair.difference:+.3f}, 90 % interval {low:+.3f} "
             f"to {high:+.3f})."
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, Strict, field_validator
 
+from analysis.errors import InvalidInput
 from analysis.study.base import Earlier, Must, Number, Sparse, refusal
+from analysis.study.change_weights import ChangeWeights
 
 #: Level of intervals.
 LEVEL = 0.95
@@ -23,6 +25,10 @@ ObserverModel = Literal["differencing", "independent"]
 OBSERVER_MODEL: ObserverModel = "differencing"
 #: What a curve is the mean over: people and categories, each of which counts equally; people alone; or answers.
 Estimand = Literal["categories", "people", "answers"]
+#: How curves are drawn: by the product's estimator, as the paper prints it, or as the program beside the paper does.
+CurveKind = Literal["spline", "paper", "paper-code"]
+#: Visual change and weight, as files and JSON have them.
+ChangeWeight = Annotated[tuple[Annotated[float, Number], Annotated[float, Number]], Strict(False)]
 #: Share of qualified answers that say yes to both questions, above which a picture is accepted.
 VALIDATION_THRESHOLD = 0.5
 
@@ -70,6 +76,14 @@ class AnalysisPlan(Sparse):
         Earlier(3, "people"),
         Earlier(2, "answers"),
     ] = "categories"
+    curve: Annotated[
+        CurveKind,
+        Field(
+            description="how curves are drawn: `spline`; `paper`, as VCR prints it (Algorithm 1); or `paper-code`, as "
+            "the program beside the paper does, for replication alone. Published curves have no intervals, and "
+            "verdicts do not rest on them ([paper-mode.md](paper-mode.md))"
+        ),
+    ] = "spline"
     validation_threshold: Annotated[
         float, Field(gt=0, lt=1, description="share of yes that accepts a picture"), Number
     ] = VALIDATION_THRESHOLD
@@ -88,6 +102,18 @@ class AnalysisPlan(Sparse):
         ),
         Must("a table: recruiter = weight above 0"),
     ] = {}
+    change_weights: Annotated[
+        tuple[ChangeWeight, ...],
+        Strict(False),
+        Field(
+            description="weights over visual change beside equal ones: rows `[Δv, weight]` from Δv 0 to 1, linear "
+            "between, e.g. `[[0, 0], [0.6, 1], [1, 3]]` ([paper-mode.md](paper-mode.md#weights-over-visual-change))"
+        ),
+        Must("a list of [Δv, weight]"),
+    ] = ()
+    change_weights_name: Annotated[
+        str, Field(max_length=80, description="what these weights stand for, as results name them")
+    ] = ""
     borrow: Annotated[
         dict[str, str],
         Field(description='compare also with another human curve: `borrow = { glass_blur = "gaussian_blur" }`'),
@@ -97,6 +123,16 @@ class AnalysisPlan(Sparse):
     @classmethod
     def called(cls) -> str:
         return "[analysis]"
+
+    @field_validator("change_weights")
+    @classmethod
+    def _of_the_whole_axis(cls, points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+        try:
+            if points:
+                ChangeWeights(points)
+        except InvalidInput as error:
+            raise refusal(f"{{place}}: {error}") from error
+        return points
 
     @field_validator("recruiter_weights")
     @classmethod

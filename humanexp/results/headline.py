@@ -35,6 +35,7 @@ def headline_of(findings: Findings) -> Headline:
     extrapolated, HMRI is that of the range that both measured, and named.
     """
     found = _found(findings)
+    found = replace(found, caveat=f"{found.caveat} {findings.curve_note}".strip())
     if not found.is_of_people:
         return found
     crowd = findings.known_crowd

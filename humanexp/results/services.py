@@ -17,7 +17,7 @@ from django.utils.text import slugify
 from pydantic import JsonValue
 
 from analysis.findings.model.entry import N_BOOTSTRAP
-from analysis.findings.model.people import Settings
+from analysis.findings.model.settings import Settings
 from analysis.labels.files import default_labels, labels_to_toml
 from analysis.labels.lists import ACCEPTED, COMPETING, ids_in
 from analysis.trial_meaning import Unit, kinds_of
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.reporting.plan import FrozenPlan
+    from analysis.study.analysis_plan import CurveKind
 
 
 def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPlan:
@@ -106,12 +107,14 @@ def run_analysis(
     study: Study,
     seed: int | None = None,
     n_bootstrap: int = N_BOOTSTRAP,
+    curve: CurveKind | None = None,
     selection: Selection | None = None,
     by: User | None = None,
     report: Progress = silent,
 ) -> AnalysisRun:
     """Judge the sessions, compute every finding, store the JSON and one row. The row appears when all is there.
 
+    `curve` draws curves otherwise than the plan does, which the results list as a deviation.
     A `selection` other than the planned one stands in the JSON, and the run beside the planned ones.
     """
     from analysis.compute import executor
@@ -135,6 +138,8 @@ def run_analysis(
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
     seed = study.seed if seed is None else seed
     chosen = {**tables.analysis_settings(study), "network_kinds": tables.network_kinds(study)}
+    if curve is not None:
+        chosen["curve"] = curve
     planned = Settings.planned(**chosen, seed=seed, n_bootstrap=n_bootstrap)
     with executor(settings.COMPUTE) as pool:
         found = analyse(

@@ -5,9 +5,11 @@ import os
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.claims.curves import NOT_OURS
 from humanexp.results.models import AnalysisRun
 from humanexp.results.services import import_trials
 
@@ -126,3 +128,22 @@ def test_the_published_accuracies_come_out_of_the_command() -> None:
         assert abs(100 * people[key] - float(human)) <= 5e-5
         for name, value in zip(("alexnet", "googlenet", "vgg"), others, strict=True):
             assert abs(100 * networks[name, key] - float(value)) <= 5e-5
+
+
+def test_curves_are_drawn_as_published_where_that_is_asked_for(tmp_path: Path) -> None:
+    import_trials(paths=[write_trials(tmp_path, ["0.0", "0.2", "0.5", "0.8"])], name="widths")
+    target = tmp_path / "paper.json"
+    said = " ".join(analyse("widths", "--bootstrap", 10, "--curve", "paper", "--json", target).split())
+    assert NOT_OURS["paper"] in said
+    numbers = json.loads(target.read_text())
+    human = next(one for one in numbers["curves"] if (one["population"], one["property"]) == ("humans", "accuracy"))
+    # Right answers of two people, 120 a condition, in Algorithm 1's bins; the spline joins their rates.
+    rates = [1.0, (50 + 48) / 120, (40 + 36) / 120, (30 + 24) / 120]
+    places = [0.0, 0.2, 0.5, 0.8]
+    assert [one["rate"] for one in human["bins"]] == pytest.approx(rates)
+    joined = np.interp(np.linspace(0, 0.8, 81), places, rates)
+    assert np.abs(np.array(human["band"]["estimate"])[:81] - joined).max() < 0.05
+    assert human["interval"] is None and human["own"]["interval"] is not None
+    assert numbers["settings"]["curve"] == "paper"
+    with pytest.raises(CommandError, match="invalid choice: 'koenker'"):
+        analyse("widths", "--curve", "koenker")

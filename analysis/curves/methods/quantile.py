@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray
 from analysis.curves.binning import BinRule
@@ -63,35 +65,17 @@ class _Program:
         self.cells, self.knots = cells, dense_knots(basis)
         self.place = np.unique(np.concatenate([[0.0], inner, [1.0]]))
         self.at = np.searchsorted(self.place, inner)
+        self._built: dict[bytes, tuple[Any, Any]] = {}
 
     def solve(self, rate: FloatArray, trials: FloatArray, roughness: float) -> tuple[FloatArray, FloatArray]:
         """Heights at the knots of the basis, and the residuals of the occupied bins."""
         from scipy.optimize import linprog
-        from scipy.sparse import csr_array, eye_array, hstack, vstack
 
         rates, used = rate[self.bins], trials[self.bins] > 0
         rates, at = rates[used], self.at[used]
         size, bins = len(self.place), len(rates)
-        width = np.diff(self.place)
-        slopes = csr_array(
-            (
-                np.concatenate([-1.0 / width, 1.0 / width]),
-                (np.tile(np.arange(size - 1), 2), np.concatenate([np.arange(size - 1), np.arange(1, size)])),
-            ),
-            shape=(size - 1, size),
-        )
-        bends = slopes[1:] - slopes[:-1]
-        change = len(width) - 1
-        pick = csr_array((np.ones(bins), (np.arange(bins), at)), shape=(bins, size))
-        residual = hstack([pick, eye_array(bins), -eye_array(bins), csr_array((bins, change))])
-        empty = csr_array((change, 2 * bins))
-        limits = vstack(
-            [
-                hstack([bends, empty, -eye_array(change)]),
-                hstack([-bends, empty, -eye_array(change)]),
-                hstack([slopes, csr_array((size - 1, 2 * bins + change))]),
-            ]
-        )
+        change = size - 2
+        limits, residual = self._constraints(used)
         heights = [(0.0, 1.0)] * size
         start, end = self.cells.start_value, self.cells.end_value
         if self.cells.clean and trials[0] > 0:
@@ -102,8 +86,7 @@ class _Program:
             heights[0] = (start, start)
         if end is not None:
             heights[-1] = (end, end)
-        # Sparse constraints are taken as well, which the stubs do not say.
-        found = linprog(  # type: ignore[call-overload]
+        found: Any = linprog(
             np.concatenate([np.zeros(size), np.full(2 * bins, 0.5), np.full(change, roughness)]),
             A_ub=limits,
             b_ub=np.zeros(limits.shape[0]),
@@ -116,6 +99,36 @@ class _Program:
             raise FitError(f"The program of the quantile spline has no solution: {found.message}")
         curve = np.asarray(found.x[:size], dtype=np.float64)
         return falling(np.interp(self.knots, self.place, curve)), rates - curve[at]
+
+    def _constraints(self, used: NDArray[np.bool_]) -> tuple[Any, Any]:
+        """Slopes and their changes, and residuals, where these bins hold answers; built once each."""
+        from scipy.sparse import csr_array, eye_array, hstack, vstack
+
+        key = used.tobytes()
+        if key in self._built:
+            return self._built[key]
+        at, width, size, bins = self.at[used], np.diff(self.place), len(self.place), int(used.sum())
+        slopes = csr_array(
+            (
+                np.concatenate([-1.0 / width, 1.0 / width]),
+                (np.tile(np.arange(size - 1), 2), np.concatenate([np.arange(size - 1), np.arange(1, size)])),
+            ),
+            shape=(size - 1, size),
+        )
+        bends = slopes[1:] - slopes[:-1]
+        change = size - 2
+        pick = csr_array((np.ones(bins), (np.arange(bins), at)), shape=(bins, size))
+        residual = hstack([pick, eye_array(bins), -eye_array(bins), csr_array((bins, change))])
+        empty = csr_array((change, 2 * bins))
+        limits = vstack(
+            [
+                hstack([bends, empty, -eye_array(change)]),
+                hstack([-bends, empty, -eye_array(change)]),
+                hstack([slopes, csr_array((size - 1, 2 * bins + change))]),
+            ]
+        )
+        self._built[key] = limits, residual
+        return limits, residual
 
 
 _SMOOTHING = 0.04

@@ -215,6 +215,8 @@ class Comparison(Indices, ComparisonName):
     #: corruption whose human curve stands in
     human_curve: str
     full_set: FullSet | None = None
+    #: under the plan's weights over visual change, on the whole axis
+    weighted: Indices | None = None
     caveats: tuple[str, ...] = ()
 
     # A field has the name of the builtin.
@@ -246,6 +248,19 @@ class RankSet(Entry):
     classifiers: int
 
 
+class WeightedMeans(Entry):
+    """Means over corruptions under weights over visual change."""
+
+    hmri: float
+    hmri_interval: Interval | None
+    mrsi: float
+    mrsi_interval: Interval | None
+    human_area: float
+    human_area_interval: Interval | None
+    classifier_area: float
+    classifier_area_interval: Interval | None
+
+
 class Leader(Entry):
     """A classifier on average over corruptions, resampled jointly over all of them."""
 
@@ -269,6 +284,8 @@ class Leader(Entry):
     classifier_area_interval: Interval | None
     corruption_error: float | None
     corruption_error_interval: Interval | None
+    #: under the plan's weights over visual change
+    weighted: WeightedMeans | None = None
 
 
 class Transfer(Entry):

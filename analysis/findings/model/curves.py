@@ -101,6 +101,22 @@ class SizeAndArea(Entry):
     area: float
 
 
+class Weighted(Entry):
+    """Mean height under the plan's weights over visual change; see `analysis.curves.weighting.WeightedMean`."""
+
+    value: float
+    interval: Interval | None
+    bounds: Interval
+    extrapolated: float
+
+
+class OwnArea(Entry):
+    """The area under the default method's curve of the same answers, beside a published one."""
+
+    area: float
+    interval: Interval | None
+
+
 class Misses(Entry):
     """Answers that did not come in time, and the curve without them."""
 
@@ -193,6 +209,10 @@ class Curve(CurveName):
     all_sessions: SizeAndArea | None = None
     #: of classifiers alone: all their pictures, where people saw only some
     full_set: SizeAndArea | None = None
+    #: where the curve is drawn as published
+    own: OwnArea | None = None
+    #: where the plan has weights over visual change
+    weighted: Weighted | None = None
     caveats: tuple[str, ...] = ()
 
     # A field has the name of the builtin.
@@ -317,26 +337,6 @@ class OtherModel(Entry):
     upper: float | None
 
 
-class Discrimination(Entry):
-    """A pair of corruptions that people had to tell apart; see `analysis.similarity.discrimination.DiscriminationTest`.
-
-    Attributes
-    ----------
-    accuracy, interval
-        Share of right answers, bias included.
-    upper_bound, margin
-        Of d', as the share right of an observer without bias; to findings-3 those of the share right itself.
-    observer_model
-        None to findings-3, whose verdict rests on the share right.
-    d_prime_interval
-        An end that is None has no limit.
-    assay
-        None without plain pairs.
-    verdict_words
-        The verdict, with the reason where the crowd leaves it open.
-    people
-        Who answered; 0 to findings-7, which did not count them.
-    """
 class PublishedTest(Entry):
     """The paper's test of the same answers, as published; see `analysis.similarity.binomial.BinomialTest`.
 
@@ -359,6 +359,28 @@ class PublishedTest(Entry):
         return published_words(**self.model_dump())
 
 
+class Discrimination(Entry):
+    """A pair of corruptions that people had to tell apart; see `analysis.similarity.discrimination.DiscriminationTest`.
+
+    Attributes
+    ----------
+    accuracy, interval
+        Share of right answers, bias included.
+    upper_bound, margin
+        Of d', as the share right of an observer without bias; to findings-3 those of the share right itself.
+    observer_model
+        None to findings-3, whose verdict rests on the share right.
+    d_prime_interval
+        An end that is None has no limit.
+    assay
+        None without plain pairs.
+    verdict_words
+        The verdict, with the reason where the crowd leaves it open.
+    people
+        Who answered; 0 to findings-7, which did not count them.
+    published
+        The paper's binomial test; None in findings that were made before there was one.
+    """
 
     pair: Pair
     form: DiscriminationForm = "same-different"
@@ -378,8 +400,6 @@ class PublishedTest(Entry):
     design_effect: float
     d_prime: float | None
     d_prime_interval: tuple[float | None, float | None] | None = None
-    published
-        The paper's binomial test; None in findings that were made before there was one.
     d_prime_upper: float | None
     observer_model: ObserverModel | None = None
     other_model: OtherModel | None = None
@@ -389,9 +409,9 @@ class PublishedTest(Entry):
     criterion: float | None
     misses: int
     people: int = 0
+    published: PublishedTest | None = None
 
     @property
     def said(self) -> str:
         """The verdict in words."""
         return self.verdict_words or self.verdict
-    published: PublishedTest | None = None

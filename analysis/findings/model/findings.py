@@ -7,6 +7,7 @@ from typing import Self
 from pydantic import JsonValue
 
 from analysis.claims.claim import FEWEST, Judged, crowd_words, provisional_words
+from analysis.claims.curves import NOT_OURS, weights_words
 from analysis.entry import Entry
 from analysis.findings.model.agreement import (
     Accuracy,
@@ -37,10 +38,10 @@ from analysis.findings.model.people import (
     Persons,
     RecruiterFindings,
     SessionCounts,
-    Settings,
     TrialCounts,
 )
-from analysis.study.analysis_plan import LEVEL
+from analysis.findings.model.settings import Settings
+from analysis.study.analysis_plan import LEVEL, CurveKind
 
 
 class Labels(Entry):
@@ -129,6 +130,28 @@ class Findings(Entry):
     def network_kinds(self) -> dict[str, str]:
         """Id of the kind of every network that has one (`analysis.observers.kinds.KINDS`)."""
         return self.settings.network_kinds if self.settings else {}
+
+    @property
+    def curve_kind(self) -> CurveKind:
+        """How curves are drawn."""
+        return self.settings.curve if self.settings else "spline"
+
+    @property
+    def curve_note(self) -> str:
+        """What stands beside every number of published curves; empty where they are the default method's."""
+        return NOT_OURS[self.curve_kind] if self.curves else ""
+
+    @property
+    def weights_name(self) -> str:
+        """What the plan's weights over visual change are called; empty without any."""
+        weights = self.settings.weighting if self.settings else None
+        return weights.called if weights else ""
+
+    @property
+    def weights_note(self) -> str:
+        """The plan's weights over visual change in words; empty without any."""
+        weights = self.settings.weighting if self.settings else None
+        return weights_words(weights) if weights and self.curves else ""
 
     @property
     def counts(self) -> SessionCounts:

@@ -34,21 +34,22 @@ def human_curves(findings: Findings) -> list[Curve]:
     return [curve for curve in findings.human_curves if curve.property == "accuracy" and curve.abscissa != "condition"]
 
 
-def _counts(curve: Curve) -> list[int]:
-    counts = [0] * N_BINS
+def _counts(curve: Curve, n_bins: int) -> list[int]:
+    counts = [0] * n_bins
     for one in curve.bins:
-        counts[min(N_BINS - 1, int(one.v * N_BINS))] += one.n
+        counts[min(n_bins - 1, int(one.v * n_bins))] += one.n
     return counts
 
 
 def _build_coverage(findings: Findings, key: str) -> Chart:
-    counts = {readable(curve.corruption): _counts(curve) for curve in human_curves(findings)}
-    edges = [f"{number / N_BINS:.3f}" for number in range(N_BINS)]
+    n_bins = N_BINS[findings.curve_kind]
+    counts = {readable(curve.corruption): _counts(curve, n_bins) for curve in human_curves(findings)}
+    edges = [f"{number / n_bins:.3f}" for number in range(n_bins)]
     empty = sum(count == 0 for row in counts.values() for count in row)
     thin = sum(0 < count < THIN for row in counts.values() for count in row)
     figure = matrix_figure(
         Names(list(counts)),
-        Names([f"{number / N_BINS:g}" for number in range(N_BINS)], "visual change Δv", range(0, N_BINS, 8)),
+        Names([f"{number / n_bins:g}" for number in range(n_bins)], "visual change Δv", range(0, n_bins, 8)),
         [[count or None for count in row] for row in counts.values()],
         title="Answers in bins of visual change",
         name="answers",
@@ -56,12 +57,12 @@ def _build_coverage(findings: Findings, key: str) -> Chart:
         largest=float(max(max(row) for row in counts.values())),
         details=[
             [
-                f"{name}, Δv {edge} to {(number + 1) / N_BINS:.3f}: {row[number]} answers"
+                f"{name}, Δv {edge} to {(number + 1) / n_bins:.3f}: {row[number]} answers"
                 for number, edge in enumerate(edges)
             ]
             for name, row in counts.items()
         ],
-        notes=(f"{N_BINS} bins; white: no answer; darker: more, up to {max(max(row) for row in counts.values())}.",),
+        notes=(f"{n_bins} bins; white: no answer; darker: more, up to {max(max(row) for row in counts.values())}.",),
     )
     return Chart(
         key=key,
@@ -82,10 +83,10 @@ def _build_coverage(findings: Findings, key: str) -> Chart:
                     (name, sum(row), sum(map(bool, row)), sum(0 < count < THIN for count in row), *row)
                     for name, row in counts.items()
                 ),
-                (f"{N_BINS} bins; the number above a column is its lower edge.",),
+                (f"{n_bins} bins; the number above a column is its lower edge.",),
             ),
         ),
-        definition=("People's answers that enter the curves, in 40 bins of visual change; darker = more.",),
+        definition=(f"People's answers that enter the curves, in {n_bins} bins of visual change; darker = more.",),
         caveats=(
             "White bins hold no answer: there the curve is a guess of the spline. Bins below 20 answers are thin.",
             "The top bins of weak corruptions hold only pictures that they change much.",

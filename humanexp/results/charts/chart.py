@@ -63,6 +63,18 @@ def with_viewing(figure: Figure, findings: Findings) -> Figure:
     return replace(figure, notes=(*figure.notes, *(f"{name}: {VIEWING}." for name in shown)))
 
 
+def with_curve_kind(chart: Chart, findings: Findings) -> Chart:
+    """The chart, whose figure and tables say that their curves are published ones, where they are."""
+    note = findings.curve_note
+    if not note:
+        return chart
+    figure = chart.figure
+    if figure is not None and note not in figure.notes:
+        figure = replace(figure, notes=(*figure.notes, note))
+    tables = tuple(replace(table, notes=(*table.notes, note)) for table in chart.tables)
+    return replace(chart, figure=figure, tables=tables)
+
+
 def only_chart(
     key: str, label: str, is_there: Callable[[Findings], object], build: Callable[[Findings, str], Chart]
 ) -> Family:

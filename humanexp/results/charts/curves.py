@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from analysis.claims.curves import BANDS, MEAN_OVER, below_chance_sentence, category_gaps_sentence
+from analysis.claims.curves import (
+    BANDS,
+    DRAWN,
+    MEAN_OVER,
+    WITHOUT_INTERVALS,
+    below_chance_sentence,
+    category_gaps_sentence,
+)
 from analysis.figures.performance import PlottedCurve, condition_figure, curve_figure
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.figures.value import Figure, Observer
@@ -13,6 +21,7 @@ from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from analysis.labels.files import default_labels
+from analysis.study.analysis_plan import CurveKind
 from humanexp.core.errors import existing
 from humanexp.results.charts.chart import (
     Chart,
@@ -28,19 +37,13 @@ from humanexp.results.charts.chart import (
     population_label,
     with_viewing,
 )
+from humanexp.results.charts.weights import weighted_areas
 
-_CURVES = (
-    (
-        "Curve: monotone penalised B-spline with 20 segments, binomial likelihood, smoothness chosen by AIC, over the "
-        "answers of sessions that count. Clean trials hold its left end."
-    ),
-    *BANDS,
-    (
-        "Dots: people's answers in 40 bins of visual change, two or four of them together where they hold few answers; "
-        "the area of a dot is proportional to its answers."
-    ),
-    "R̂: area under the curve on [0, 1]. Grey: hardly any answers, the curve is a guess.",
+_DOTS = (
+    "Dots: people's answers in {bins} bins of visual change, two or four of them together where they hold few answers; "
+    "the area of a dot is proportional to its answers."
 )
+_AREA = "R̂: area under the curve on [0, 1]. Grey: hardly any answers, the curve is a guess."
 _CONSISTENCY = (
     "Consistency of people: agreement of an answer with a random other person's answer to the clean original, because "
     "no one sees an original twice. Of models: the same answer as to the clean original."
@@ -59,7 +62,8 @@ _ABOVE_CHANCE = (
     "among as many labels. Both are for display; no verdict uses them."
 )
 
-N_BINS = 40
+#: Bins of equal width that curves are drawn through.
+N_BINS: Mapping[CurveKind, int] = {"spline": 40, "paper": 39, "paper-code": 20}
 
 
 def name_of(findings: Findings, key: str) -> FigureName:
@@ -73,13 +77,15 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
     observers = observers_of(findings)
     curves = curves_of(findings, name)
     chance = _chance(findings, curves)
-    return curve_figure(
+    figure = curve_figure(
         [plotted(curve, observers[curve.population]) for curve in curves],
         title=f"{name.label.capitalize()}: {name.measure}",
         measure=name.measure,
         chance=chance if name.measure == "accuracy" else None,
         x_label=axis_label(findings, name.corruption),
+        bin_width=1 / N_BINS[findings.curve_kind],
     )
+    return replace(figure, notes=(*figure.notes, findings.curve_note)) if findings.curve_note else figure
 
 
 def _chance(findings: Findings, curves: Sequence[Curve]) -> float:
@@ -120,13 +126,16 @@ def _build(findings: Findings, key: str) -> Chart:
         figure=figure_of(findings, name),
         tables=(
             areas_table(name, curves, findings, axis="condition" if over_conditions else "Δv"),
-            bins_table(name, curves),
+            *weighted_areas(findings, name, curves),
+            bins_table(name, curves, N_BINS[findings.curve_kind]),
             grid_table(name, curves),
         ),
         definition=(
-            *_CURVES[:1],
+            DRAWN[findings.curve_kind],
             *([MEAN_OVER[findings.settings.estimand]] if findings.settings else []),
-            *_CURVES[1:],
+            *(BANDS if findings.curve_kind == "spline" else (WITHOUT_INTERVALS,)),
+            _DOTS.format(bins=N_BINS[findings.curve_kind]),
+            _AREA,
             *([_CONSISTENCY] if is_consistency else []),
         ),
         caveats=(
@@ -157,7 +166,8 @@ def _missing(curves: list[Curve]) -> Iterator[str]:
 
 
 def areas_table(name: FigureName, curves: list[Curve], findings: Findings, *, axis: str) -> Table:
-    """One row a population: area, thresholds, counts."""
+    """One row a population: area, thresholds, counts; beside a published curve the default curve's area."""
+    has_own = any(curve.own for curve in curves)
     return Table(
         "areas",
         f"Area under the curve, {name.measure}, {name.label}",
@@ -169,6 +179,7 @@ def areas_table(name: FigureName, curves: list[Curve], findings: Findings, *, ax
             Column("v50", f"{axis} at 50 %", "estimate"),
             Column("extrapolated", "Extrapolated share", "number"),
             Column("mean_measured", "Mean on the measured range", "estimate"),
+            *([Column("own_area", "R̂, default curve", "estimate")] if has_own else []),
         ),
         tuple(
             (
@@ -178,20 +189,21 @@ def areas_table(name: FigureName, curves: list[Curve], findings: Findings, *, ax
                 *_thresholds(curve),
                 curve.extrapolated,
                 estimate(curve.measured.mean, curve.measured.interval),
+                *([estimate(curve.own.area, curve.own.interval) if curve.own else _NOTHING] if has_own else []),
             )
             for curve in curves
         ),
         (
-            f"{100 * curves[0].level:g} % intervals.",
+            f"{100 * curves[0].level:g} % intervals{' of the default curve' if has_own else ''}.",
             *(findings.about_people if any(curve.population == HUMANS for curve in curves) else ()),
         ),
     )
 
 
-def bins_table(name: FigureName, curves: list[Curve]) -> Table:
+def bins_table(name: FigureName, curves: list[Curve], n_bins: int) -> Table:
     """Rates and counts in bins of visual change, populations side by side."""
     labels = [population_label(curve.population) for curve in curves]
-    placed = [{min(N_BINS - 1, int(one.v * N_BINS)): one for one in curve.bins} for curve in curves]
+    placed = [{min(n_bins - 1, int(one.v * n_bins)): one for one in curve.bins} for curve in curves]
     columns = [Column("low", "from"), Column("high", "to")]
     for label in labels:
         columns += [Column(f"{label}_rate", label, "number", 2), Column(f"{label}_n", "n", "count")]
@@ -201,7 +213,7 @@ def bins_table(name: FigureName, curves: list[Curve]) -> Table:
         for bins in placed:
             one = bins.get(number)
             cells += [one.rate, one.n] if one else [None, None]
-        rows.append((f"{number / N_BINS:.3f}", f"{(number + 1) / N_BINS:.3f}", *cells))
+        rows.append((f"{number / n_bins:.3f}", f"{(number + 1) / n_bins:.3f}", *cells))
     return Table(
         "bins",
         f"Rates in bins of visual change, {name.measure}, {name.label}",
@@ -253,8 +265,10 @@ def grid_table(name: FigureName, curves: list[Curve]) -> Table:
 
 def _thresholds(curve: Curve) -> tuple[Estimate, Estimate]:
     found = {one.rate: estimate(one.v, one.interval) for one in curve.thresholds}
-    nothing: Estimate = (None, None, None)
-    return found.get(0.75, nothing), found.get(0.5, nothing)
+    return found.get(0.75, _NOTHING), found.get(0.5, _NOTHING)
+
+
+_NOTHING: Estimate = (None, None, None)
 
 
 def plotted(curve: Curve, observer: Observer) -> PlottedCurve:

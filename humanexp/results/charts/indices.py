@@ -23,6 +23,7 @@ from analysis.findings.model.findings import Findings
 from analysis.wording import quoted
 from humanexp.results.charts.chart import Chart, ChartChoice, Family, observers_of, readable
 from humanexp.results.charts.curves import CONSISTENCY_CAVEAT
+from humanexp.results.charts.weights import weighted_indices, weighted_means
 
 _INDICES = (
     "HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people.",
@@ -268,7 +269,10 @@ def _build(findings: Findings, key: str) -> Chart:
         key=key,
         title=title,
         figure=index_figure(rows, title=title) if rows else None,
-        tables=(comparisons_table(findings, measure, corruption),),
+        tables=(
+            comparisons_table(findings, measure, corruption),
+            *weighted_indices(findings, measure, corruption),
+        ),
         definition=_INDICES,
         caveats=(*_INDEX_CAVEATS, *([CONSISTENCY_CAVEAT] if measure == "consistency" else [])),
     )
@@ -285,7 +289,11 @@ def _build_leaderboard(findings: Findings, key: str) -> Chart:
         key=key,
         title="Leaderboard",
         figure=None,
-        tables=(leaderboard_table(findings, measure), extremes_table(findings, measure)),
+        tables=(
+            leaderboard_table(findings, measure),
+            extremes_table(findings, measure),
+            *weighted_means(findings, measure),
+        ),
         definition=_LEADERBOARD,
         caveats=_LEADERBOARD_CAVEATS,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 from humanexp.results.charts import agreement, answers, beyond_curves, curves, indices, people, similarity, subsets
-from humanexp.results.charts.chart import Chart, ChartChoice, Family, with_viewing
+from humanexp.results.charts.chart import Chart, ChartChoice, Family, with_curve_kind, with_viewing
 
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -37,6 +37,9 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
+#: Families whose figures or tables hold curves, their areas, HMRI or MRSI.
+_OF_CURVES = frozenset({"curves", "indices", "leaderboard", "levels", "sensitivity", "who-answered"})
+
 
 def choices_of(findings: Findings, family: str) -> list[ChartChoice]:
     return FAMILIES[family].choices(findings)
@@ -49,5 +52,8 @@ def family_of(findings: Findings, key: str) -> Family:
 
 
 def chart_of(findings: Findings, key: str) -> Chart:
-    made = family_of(findings, key).build(findings, key)
-    return made if made.figure is None else replace(made, figure=with_viewing(made.figure, findings))
+    family = family_of(findings, key)
+    made = family.build(findings, key)
+    if made.figure is not None:
+        made = replace(made, figure=with_viewing(made.figure, findings))
+    return with_curve_kind(made, findings) if family.name in _OF_CURVES else made

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.findings.model.people import Settings
+from analysis.findings.model.settings import Settings
 from analysis.study.analysis_plan import AnalysisPlan
 
 
@@ -14,7 +14,8 @@ def test_defaults_are_those_of_the_analysis() -> None:
     for name, value in AnalysisPlan().settings().items():
         assert value == getattr(stated, name), name
     # What a study says is never lost on the way; that there are no weights and no kinds is not stated.
-    assert set(Settings.model_fields) - stated.model_fields_set == {"recruiter_weights", "network_kinds"}
+    absent = {"recruiter_weights", "change_weights", "change_weights_name", "network_kinds"}
+    assert set(Settings.model_fields) - stated.model_fields_set == absent
 
 
 def test_what_is_given_is_kept() -> None:

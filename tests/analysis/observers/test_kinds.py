@@ -12,7 +12,7 @@ from analysis.figures.page import to_plotly
 from analysis.figures.performance import PlottedCurve, curve_figure
 from analysis.figures.rows import IndexRow, index_figure
 from analysis.figures.value import Figure, Observer, style_of
-from analysis.findings.model.people import Settings
+from analysis.findings.model.settings import Settings
 from analysis.observers.kinds import HUMAN, KINDS, kind_named, observers_by_kind
 
 NAMES = ("clip", "a", "plain", "b", "mine")

@@ -4,8 +4,9 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from analysis.study.analysis_plan import CurveKind
 from humanexp.console.terminal_report import print_summary
 from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.evaluations.emissions import account_of, emissions_of
@@ -23,12 +24,18 @@ class Command(RefusableCommand):
         parser.add_argument("--json", type=Path, metavar="FILE", help="write every number, unrounded; - for the screen")
         parser.add_argument("--seed", type=int, default=None, help="of every resampling; the study's own by default")
         parser.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="refits per resampled unit")
+        parser.add_argument(
+            "--curve",
+            choices=get_args(CurveKind),
+            default=None,
+            help="how curves are drawn: paper as VCR prints it, paper-code as its program does; the plan's by default",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         target: Path | None = options["json"]
         check_folder(target)
         study = study_by_slug(options["study"])
-        run = run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
+        run = run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"], curve=options["curve"])
         payments = payment_summary(study)
         stimuli = study.stimulus_set
         energy = {} if stimuli is None else {"energy": account_of(emissions_of(stimuli))}
