@@ -45,8 +45,9 @@ from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
 from humanexp.results.selectors import REPORT, Selection, Step, flow_of, withdrawn_sentence
 from humanexp.results.services import study_snapshot
 from humanexp.studies import permissions
-from humanexp.studies.models import Action, Population, Study
+from humanexp.studies.models import Action, Origin, Population, Study
 from humanexp.studies.selectors import subject_of
+from humanexp.studies.two_ways import TwoWays, two_ways
 
 if TYPE_CHECKING:
     from analysis.reporting import methods
@@ -107,6 +108,8 @@ class ReportFacts:
     energy: Sequence[Emission]
     deviations: Sequence[Deviation]
     versions: Sequence[tuple[str, str]]
+    #: what it takes to find functions that are alike; None where a study compares none, or was not planned here
+    ways: TwoWays | None = None
 
 
 def document_of(findings: Findings, facts: ReportFacts) -> Document:
@@ -237,6 +240,8 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _plan(facts: ReportFacts) -> Iterator[Block]:
+    if facts.ways is not None:
+        yield TableBlock(facts.ways.table)
     if not facts.plan:
         yield Paragraph("No analysis plan was frozen for this study.")
         return
@@ -352,6 +357,7 @@ def report_facts(run: AnalysisRun) -> ReportFacts:
         deviations=departures,
         energy=emissions_of(study.stimulus_set) if study.stimulus_set is not None else (),
         versions=versions_of(run, plan),
+        ways=two_ways(study) if study.origin == Origin.COLLECTED and study.plan_digest else None,
     )
 
 

@@ -65,7 +65,7 @@ def minutes_of(
         kind = task_of(role), "practice" in role
         counts[kind] = counts.get(kind, 0) + trials
     for (name, has_feedback), trials in counts.items():
-        total += trials * _trial_ms(TASKS[name], protocol, has_feedback=has_feedback)
+        total += trials * trial_ms(TASKS[name], protocol, has_feedback=has_feedback)
         total += ROUND_MS * (1 if has_feedback else ceil(trials / block_trials))
     total += INSTRUCTIONS_MS * len({name for name, _ in counts})
     return total / 60_000
@@ -80,7 +80,7 @@ def minutes_left(blocks: Sequence[Mapping[str, Any]], protocol: ProtocolConfig, 
         if block in tries[1:]:
             continue
         trials = block["last"] - max(block["first"], cursor) + 1
-        total += ROUND_MS + trials * _trial_ms(TASKS[block["task"]], protocol, has_feedback=block["feedback"])
+        total += ROUND_MS + trials * trial_ms(TASKS[block["task"]], protocol, has_feedback=block["feedback"])
     begun = {block["task"] for block in blocks if block["first"] < cursor}
     total += INSTRUCTIONS_MS * len({block["task"] for block in ahead} - begun)
     return ceil(total / 60_000)
@@ -92,7 +92,7 @@ def round_seconds(blocks: Sequence[Mapping[str, Any]], protocol: ProtocolConfig,
     if block is None:
         return 0
     trials: int = block["last"] - max(block["first"], cursor) + 1
-    return ceil(trials * _trial_ms(TASKS[block["task"]], protocol, has_feedback=block["feedback"]) / 1000)
+    return ceil(trials * trial_ms(TASKS[block["task"]], protocol, has_feedback=block["feedback"]) / 1000)
 
 
 def work_ms(task: Task, protocol: ProtocolConfig | None, answer_ms: float | None) -> float:
@@ -107,16 +107,16 @@ def work_ms(task: Task, protocol: ProtocolConfig | None, answer_ms: float | None
 
 def person_sentinels_cost(configuration: StudyConfiguration, sessions: int) -> SentinelCost:
     """What the sentinels of persons take of so many sessions: trials, seconds, and pay at the planned rate."""
-    trial_ms = _trial_ms(TASKS["categorisation"], configuration.protocol, has_feedback=False)
+    of_a_trial = trial_ms(TASKS["categorisation"], configuration.protocol, has_feedback=False)
     return sentinel_cost(
         configuration.design.person_trials,
         sessions,
-        trial_ms=round(trial_ms),
+        trial_ms=round(of_a_trial),
         pay_per_hour=configuration.recruitment.planned_hourly_cents,
     )
 
 
-def _trial_ms(task: Task, protocol: ProtocolConfig, *, has_feedback: bool) -> float:
+def trial_ms(task: Task, protocol: ProtocolConfig, *, has_feedback: bool) -> float:
     """As long as published observers take, some of whose trials are missed."""
     if not task.is_timed:
         return JUDGING_MS

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.forms import IntegerField
 from django.test import Client
 
+from analysis.similarity.binomial import trials_to_find
 from analysis.similarity.sample_size import PlannedPairs, people_for_equivalence, people_to_detect
 from analysis.similarity.sensitivity import d_prime_of
 from humanexp.core.errors import JobCancelled
@@ -25,6 +26,7 @@ from humanexp.studies.plans import plan_head
 from humanexp.studies.power import PowerQuestion, planned_answers, planned_study, request_power, telling_apart
 from humanexp.studies.selectors import POWER
 from humanexp.studies.services import create_study, revise_study
+from humanexp.studies.two_ways import two_ways
 from tests.factories import configuration, draft_study
 from tests.markup import words
 
@@ -224,3 +226,37 @@ def test_people_for_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, c
 def test_a_study_without_comparisons_says_nothing_of_them(owner: Client, draft: Study) -> None:
     assert telling_apart(draft) is None
     assert "Telling corruptions apart" not in owner.get(PAGE).content.decode()
+
+
+def test_two_ways_to_find_alike_functions_stand_side_by_side(owner: Client, draft: Study, tmp_path: Path) -> None:
+    found = two_ways(draft)
+    assert found is not None
+    planned = planned_answers(draft)
+    assert planned is not None
+    own, published, equivalent, different, binomial = found.rows
+    assert (own.people, own.answers) == (planned.people, 2 * planned.trials_each * planned.people)
+    # As published: 2,000 pictures x 5 people x 2 functions. At the paper's 2 s an answer 10,000 take 5.55 hours.
+    assert published.answers == 20_000 and pytest.approx(5.55, abs=0.01) == 10_000 * 2 / 3600
+    assert published.hours == pytest.approx(20_000 * found.naming_s / 3600)
+    assert published.pay_cents == round(published.hours * found.hourly_cents)
+    does = PlannedPairs(20, 16, bias=0.5)
+    assert equivalent.people == people_for_equivalence(does) and equivalent.answers == 36 * equivalent.people
+    assert different.people == people_to_detect(d_prime_of(0.8, "same-different", "differencing"), does)
+    # "Significance in less than a minute": some twenty trials of about 3 s.
+    assert binomial.answers == trials_to_find(0.8) and binomial.hours * 60 < 1.5
+    assert binomial.shows.endswith("never alike")
+    page = owner.get(PAGE).content.decode()
+    assert "Two ways to find functions that are alike" in page and "20,000</td>" in page
+    told, target = StringIO(), tmp_path / "ways.json"
+    call_command("power", draft.slug, "--ways", f"--json={target}", stdout=told)
+    assert "5.55 hours are its 10,000 answers" in told.getvalue()
+    assert json.loads(target.read_text()) == json.loads(json.dumps(found.to_dict()))
+    assert not PowerEstimate.objects.exists(), "nothing is simulated for it"
+
+
+def test_studies_that_judge_pictures_compare_no_functions(owner: Client) -> None:
+    judged = configuration(title="Judged", design={"sessions": 4, "validation": {"answers_per_picture": 2}})
+    study = create_study(configuration=judged, by=User.objects.get(username="anna"))
+    assert two_ways(study) is None
+    with pytest.raises(CommandError, match="compares no corruption functions"):
+        call_command("power", study.slug, "--ways")

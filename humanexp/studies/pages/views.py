@@ -30,6 +30,7 @@ from humanexp.studies.power import planned_answers, request_power, telling_apart
 from humanexp.studies.presets import PRESETS, preset, values_of
 from humanexp.studies.selectors import estimate_by_pk, estimates_of, power_job
 from humanexp.studies.services import check_free, create_study, new_version, revise_study, stimulus_set_for
+from humanexp.studies.two_ways import two_ways
 
 #: Plans of more trials take seconds: they are drawn when somebody asks, not while a number is typed.
 AT_ONCE = 12_000
@@ -189,6 +190,7 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "planned": planned,
         "apart": telling_apart(study),
+        "ways": two_ways(study),
         "form": form,
         "power": power_page(estimate_by_pk(study, request.GET.get("estimate", ""))),
         "estimates": estimates_of(study),

@@ -22,6 +22,7 @@ from humanexp.studies.power import (
     request_power,
 )
 from humanexp.studies.selectors import study_by_slug
+from humanexp.studies.two_ways import TwoWays, two_ways
 
 
 class Command(RefusableCommand):
@@ -57,6 +58,11 @@ class Command(RefusableCommand):
             help=f"of both observers, or of the person and both models (default: {PLANNED_ACCURACY:g} each)",
         )
         parser.add_argument("--between", type=float, metavar="KAPPA", help="of the two models with each other")
+        parser.add_argument(
+            "--ways",
+            action="store_true",
+            help="instead: people, answers, hours and pay of the two ways to find functions that are alike",
+        )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write every number, unrounded")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -71,6 +77,13 @@ class Command(RefusableCommand):
         if options["study"] is None:
             raise InputRefused("Name a study, or give --kappa: pictures for an error consistency.")
         study = study_by_slug(options["study"])
+        ways = two_ways(study)
+        if options["ways"]:
+            if ways is None:
+                raise InputRefused("This study judges pictures: it compares no corruption functions.")
+            self._print_ways(ways)
+            self._write(target, ways.to_dict())
+            return
         if options["people"] is None:
             planned = planned_answers(study)
             options["people"] = planned.people if planned else 2
@@ -86,7 +99,23 @@ class Command(RefusableCommand):
         for sentence in (*page.on_models, page.on_equal_corruptions, page.on_recruiters):
             if sentence:
                 self.stdout.write(sentence)
+        if ways is not None:
+            self._print_ways(ways)
         self._write(target, estimate.report)
+
+    def _print_ways(self, ways: TwoWays) -> None:
+        table = Table("way", "shows", "people", "answers", "hours", "pay", box=None)
+        for row in ways.rows:
+            table.add_row(
+                row.name,
+                row.shows,
+                "–" if row.people is None else f"{row.people:,}",
+                "out of reach" if row.answers is None else f"{row.answers:,}",
+                "–" if row.hours is None else f"{row.hours:.2f}",
+                row.pay,
+            )
+        Console(file=cast(IO[str], self.stdout), width=110).print(table)
+        self.stdout.write(ways.assumed)
 
     def _plan_kappa(self, options: dict[str, Any], target: Path | None) -> None:
         from analysis.power.kappa import KappaQuestion, plan_kappa
