@@ -94,6 +94,8 @@ NOT_OURS: Mapping[CurveKind, str] = {
     "paper-code": "Curves, areas, HMRI and MRSI are those of the authors' program, for replication alone, without "
     "intervals.",
 }
+#: The same on an axis of a figure, whose file has no other words.
+ON_AXIS: Mapping[CurveKind, str] = {"spline": "", "paper": " (as published)", "paper-code": " (authors' program)"}
 #: Why they have none, and what the verdicts rest on.
 WITHOUT_INTERVALS = (
     "The paper states no interval for its curves, and around them none covers as often as it says. Verdicts and ranks "

@@ -8,10 +8,13 @@ import pytest
 
 from analysis.claims.curves import NOT_OURS, WITHOUT_INTERVALS
 from analysis.claims.telling_apart import AS_PUBLISHED
+from analysis.documents.value import TableBlock
 from analysis.findings.model.findings import Findings
 from humanexp.results.charts.registry import chart_of, choices_of
 from humanexp.results.headline import headline_of
-from tests.analysis.findings.examples import STORED, like, told_apart
+from humanexp.results.report import ReportFacts, document_of
+from humanexp.studies.two_ways import TwoWays, Way
+from tests.analysis.findings.examples import STORED, findings, like, told_apart
 
 SNOW = [[0.0, 0.0], [0.6, 0.0], [0.6, 1.0], [1.0, 1.0]]
 
@@ -35,6 +38,8 @@ def test_every_chart_of_curves_says_that_they_are_published(kind: str) -> None:
     for name in ("curves", "leaderboard", "indices"):
         assert all(NOT_OURS[kind] in table.notes for table in charts[name].tables)
         assert charts[name].figure is None or NOT_OURS[kind] in charts[name].figure.notes
+    said = {"paper": "(as published)", "paper-code": "(authors' program)"}[kind]
+    assert charts["curves"].figure.y.label == f"accuracy {said}" and charts["indices"].figure.x.label == f"index {said}"
     assert NOT_OURS[kind] in charts["curves"].tables[0].to_latex().replace(r"\_", "_")
     definition = charts["curves"].definition
     assert WITHOUT_INTERVALS in definition and not any("B-spline" in one or "Pointwise" in one for one in definition)
@@ -101,3 +106,20 @@ def test_the_binomial_test_stands_in_a_table_of_its_own() -> None:
     assert not any("alike" in text or "significant" in text for row in table.texts for text in row)
     bare = like(STORED, discrimination=[told_apart("gaussian_blur", "uniform_noise").to_json()])
     assert [one.key for one in chart_of(bare, "discrimination").tables] == ["discrimination"]
+
+
+def test_the_report_has_the_two_ways() -> None:
+    way = Way(
+        means="pairs", name="pairs, by d′", shows="equivalent", people=42, answers=1512, hours=1.2, pay_cents=1802
+    )
+    far = Way(
+        means="pairs", name="pairs, by d′", shows="different", people=None, answers=None, hours=None, pay_cents=None
+    )
+    ways = TwoWays(rows=(way, far), naming_s=2.2, comparing_s=2.9, hourly_cents=1500, form="same-different")
+    nothing: dict[str, Any] = {"flow": [], "methods": [], "plan": [], "deviations": [], "versions": []}
+    facts = ReportFacts(title="t", subtitle="s", is_scripted=False, withdrawn="", ways=ways, **nothing)
+    section = next(one for one in document_of(findings(), facts).sections if one.title == "Analysis plan")
+    (table,) = [block.table for block in section.blocks if isinstance(block, TableBlock)]
+    assert table.texts == [["pairs, by d′", "equivalent", "42", "1,512", "1.20", "18.02"],
+                           ["pairs, by d′", "different", "–", "–", "–", "–"]]  # fmt: skip
+    assert "a same/different trial 2.9 s" in table.notes[0]

@@ -10,6 +10,7 @@ from analysis.claims.curves import (
     BANDS,
     DRAWN,
     MEAN_OVER,
+    ON_AXIS,
     WITHOUT_INTERVALS,
     below_chance_sentence,
     category_gaps_sentence,
@@ -85,7 +86,10 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
         x_label=axis_label(findings, name.corruption),
         bin_width=1 / N_BINS[findings.curve_kind],
     )
-    return replace(figure, notes=(*figure.notes, findings.curve_note)) if findings.curve_note else figure
+    if not findings.curve_note:
+        return figure
+    label = f"{figure.y.label}{ON_AXIS[findings.curve_kind]}"
+    return replace(figure, notes=(*figure.notes, findings.curve_note), y=replace(figure.y, label=label))
 
 
 def _chance(findings: Findings, curves: Sequence[Curve]) -> float:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Literal
 
+from analysis.claims.curves import ON_AXIS
 from analysis.claims.models import (
     ORDER_BY_ACCURACY,
     ORDER_BY_HMRI,
@@ -265,10 +267,13 @@ def _build(findings: Findings, key: str) -> Chart:
         if entry.corruption == corruption
     ]
     title = f"{readable(corruption).capitalize()}: models against people, {measure}"
+    figure = index_figure(rows, title=title) if rows else None
+    if figure is not None:
+        figure = replace(figure, x=replace(figure.x, label=f"{figure.x.label}{ON_AXIS[findings.curve_kind]}"))
     return Chart(
         key=key,
         title=title,
-        figure=index_figure(rows, title=title) if rows else None,
+        figure=figure,
         tables=(
             comparisons_table(findings, measure, corruption),
             *weighted_indices(findings, measure, corruption),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,29 @@ def test_settings_that_are_none_are_refused(large: tuple[pd.DataFrame, pd.DataFr
         analysed(*large, **ASKED, curve="published")
     with pytest.raises(InvalidInput, match="Row 2 has the weight -1"):
         analysed(*large, **ASKED, change_weights=((0.0, 1.0), (1.0, -1.0)))
+
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "paper-mode.md"
+
+
+def test_any_property_as_the_documentation_has_it(
+    large: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No vehicle is taken for anything else: the mean of what holds, and HMRI of two curves fitted apart."""
+    trials, predictions = (table.replace({"corruption": {"noise": "frost"}}) for table in large)
+    (tmp_path / "export").mkdir()
+    trials.to_parquet(tmp_path / "export" / "trials.parquet")
+    predictions.to_parquet(tmp_path / "export" / "predictions.parquet")
+    section = DOCS.read_text(encoding="utf-8").split("## Any property")[1].split("## Two ways")[0]
+    code = section.split("```python\n")[1].split("```")[0].replace("n_bootstrap=1000", "n_bootstrap=20")
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {}
+    exec(code, found)  # noqa: S102  the documentation's own lines
+    own = trials[(trials["corruption"] == "frost") & (trials["role"] == "main")]
+    vehicles = own["category"].isin(["car", "truck"])
+    holds = (own["response"] == own["category"]) | (vehicles & own["response"].isin(["car", "truck"]))
+    assert holds.mean() > own["correct"].mean()
+    assert found["people"].area == fit_curve(own["visual_change"], holds, images=own["original"]).area
+    low, high = found["people"].area_interval
+    assert low < found["people"].area < high
+    assert 0.0 < compare(found["people"], found["model"]).hmri < 1.0
