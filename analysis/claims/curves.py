@@ -14,7 +14,7 @@ AREA_INTERVAL = Claim(
     estimand=(
         "Area under the mean curve of people, in which each person counts once and each of the study's categories "
         "equally, over new people and new pictures of these categories; over a gap, whatever a falling curve could "
-        "have there."
+        "have there. Under weights over visual change: the mean under them."
     ),
     conditions=(
         "Forced choice at the study's exposure and screening; performance falls with visual change; answers are "
