@@ -31,8 +31,6 @@ from analysis.figures.value import (
 
 #: Height of a row of names, px, what each further line of a name adds, and what stands above and below the rows.
 ROW_PX, LINE_PX, ROWS_ROUND_PX = 26, 14, 84
-#: What a legend of kinds takes above the rows, px.
-LEGEND_PX = 48
 #: Letters in a line of a row's name: on a phone the rows need their half of the width, too.
 NAME_LETTERS = 22
 
@@ -68,31 +66,22 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
         layout["xaxis"] |= {"automargin": True, "tickangle": -45 if named > 6 else 0}
     if strip:
         layout["yaxis2"] = _strip_axis(figure)
-    data = [entry for trace in figure.traces for entry in _entries(trace, figure.largest_n)]
     if figure.has_names and figure.kinds:
-        data = [entry | {"showlegend": False} for entry in data] + _kinds(figure)
-        layout |= {"showlegend": True, "height": layout["height"] + LEGEND_PX}
-        layout["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "yref": "paper"}
-        layout["legend"] |= {"itemclick": False, "itemdoubleclick": False, "xref": "container"}
-        layout["margin"]["t"] += LEGEND_PX
-    return {"data": data, "layout": layout}
+        layout["annotations"] += _legend(figure)
+        layout["margin"]["t"] += LINE_PX * len(figure.kinds)
+        layout["height"] += LINE_PX * len(figure.kinds)
+    return {"data": [entry for trace in figure.traces for entry in _entries(trace, figure.largest_n)], "layout": layout}
 
 
-def _kinds(figure: Figure) -> list[dict[str, Any]]:
-    """Entries of the legend: a square in the colour of each kind of networks."""
-    return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": kind.name,
-            "meta": {"observer": "", "band": "", "kind": "legend"},
-            "x": [None],
-            "y": [None],
-            "marker": {"symbol": "square", "size": 11, "color": kind.colour},
-            "hoverinfo": "skip",
-        }
-        for kind in figure.kinds
-    ]
+def _legend(figure: Figure) -> list[dict[str, Any]]:
+    """Above the rows, a line for each kind of networks: a square in its colour, and its name."""
+    drawn = []
+    for line, kind in enumerate(reversed(figure.kinds)):
+        placed = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "bottom"}
+        shifted = placed | {"yshift": LINE_PX * line}
+        square = _annotation("■", **shifted)
+        drawn += [square | {"font": {"size": 13, "color": kind.colour}}, _annotation(kind.name, **shifted, xshift=14)]
+    return drawn
 
 
 def _shapes(figure: Figure) -> list[dict[str, Any]]:

@@ -80,7 +80,9 @@ def style_of(observer: Observer) -> Style:
     if observer.role == "participant":
         return Style(FAINT, (), 1.0)
     if observer.kind is not None:
-        return Style(observer.kind.colour, CLASSIFIER_DASHES[observer.index % len(CLASSIFIER_DASHES)], 2.0)
+        # The first networks of two kinds differ in grey, too.
+        dash = CLASSIFIER_DASHES[(observer.index + observer.kind.order) % len(CLASSIFIER_DASHES)]
+        return Style(observer.kind.colour, dash, 2.0)
     lap, place = divmod(observer.index, len(PALETTE))
     if observer.role == "function":
         # People under several corruption functions: the first is solid, and in grey the dashes tell them apart.

@@ -43,7 +43,7 @@ def test_with_fewer_than_two_kinds_figures_look_as_without(kinds: dict[str, str]
         name: Observer(name, "classifier", place) for place, name in enumerate(NAMES)
     }
     page = to_plotly(bars(observers_by_kind(NAMES, kinds)))
-    assert page["layout"]["showlegend"] is False and len(page["data"]) == 2
+    assert page["layout"]["annotations"] == [] and len(page["data"]) == 2
 
 
 def test_what_is_no_kind_is_refused_with_the_list() -> None:
@@ -63,9 +63,9 @@ def test_bars_stand_by_kind_and_within_it_by_hmri_with_a_legend_on_page_and_pape
     assert figure.y.categories == ("b", "a", "plain", "clip", "mine")
     wanted = ["vision transformer", "supervised", "CLIP", "other"]
     page = to_plotly(figure)
-    legend = [one for one in page["data"] if one.get("showlegend", True)]
-    assert [one["name"] for one in legend] == wanted
-    assert [one["marker"]["color"] for one in legend] == [kind.colour for kind in figure.kinds]
+    legend = page["layout"]["annotations"][::-1]
+    assert [one["text"] for one in legend[::2]] == wanted
+    assert [one["font"]["color"] for one in legend[1::2]] == [kind.colour for kind in figure.kinds]
     assert page["data"][0]["marker"]["color"][:2] == [KINDS["vit"].colour] * 2
     (drawn,) = draw(figure).legends
     assert [text.get_text() for text in drawn.get_texts()] == ["HMRI", "MRSI", *wanted]
