@@ -45,7 +45,7 @@ def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
     """
     if not rows:
         raise InvalidInput("A figure of indices needs at least one classifier.")
-    ordered = sorted(rows, key=lambda row: (row.observer.kind.order if row.observer.kind else 0, -row.hmri))
+    ordered = sorted(rows, key=lambda row: (_place(row.observer), -row.hmri))
     observers = tuple(row.observer for row in ordered)
     places = tuple(map(float, range(len(ordered))))
     return Figure(
@@ -69,6 +69,50 @@ def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
         ),
         notes=(f"Bars: HMRI. Dots: MRSI.{' Lines: intervals.' if any(r.hmri_interval for r in rows) else ''}",),
     )
+
+
+@dataclass(frozen=True)
+class PairedRow:
+    """A network by two measures."""
+
+    observer: Observer
+    bar: float
+    dot: float
+
+
+def paired_figure(rows: Sequence[PairedRow], *, title: str, meanings: tuple[str, str]) -> Figure | None:
+    """One measure as bars and another as dots, each from 0 to 1, by kind where networks have one, the longest on top.
+
+    Parameters
+    ----------
+    rows : sequence of PairedRow
+        None: no figure.
+    title : str
+    meanings : (str, str)
+        Of bars and dots.
+    """
+    if not rows:
+        return None
+    ordered = sorted(rows, key=lambda row: (_place(row.observer), -row.bar))
+    observers, places = tuple(row.observer for row in ordered), tuple(map(float, range(len(ordered))))
+    nothing = (None,) * len(ordered)
+    bar, dot = meanings
+    return Figure(
+        title=title,
+        description="; ".join(f"{row.observer.name}: {bar} {row.bar:.3f}, {dot} {row.dot:.3f}" for row in ordered)
+        + ".",
+        x=Axis("share", (-0.02, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        y=_names([observer.name for observer in observers]),
+        traces=(
+            Estimates(observers, tuple(row.bar for row in ordered), places, nothing, bar),
+            Estimates(observers, tuple(row.dot for row in ordered), places, nothing, dot, bar=False),
+        ),
+        notes=(f"Bars: {bar}. Dots: {dot}.",),
+    )
+
+
+def _place(observer: Observer) -> int:
+    return observer.kind.order if observer.kind else 0
 
 
 def estimates_figure(

@@ -26,6 +26,7 @@ from analysis.findings.curve_entries import curve_entries, guessing_notes, reach
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.factors import factor_entries, with_factors
 from analysis.findings.fits import FitSettings, Report, Steps, StudyCurves, fit_study
+from analysis.findings.group_means import group_means_entries
 from analysis.findings.groups import group_entries
 from analysis.findings.leaderboard import difficulty_entries, leaderboard_entries
 from analysis.findings.levels import level_entries
@@ -244,6 +245,9 @@ def _findings(
     found = _assemble(study, tables, observed, curves, compared, settings, fitting, executor)
     told = (observed.people, classifiers, curves, found.curves, found.comparisons, fitting)
     added = recruiter_entries(curves.judged, observed.people, fitting, origins=origins)
+    if compared.verdicts is not None:
+        groups = group_means_entries(curves, observed.people, compared.comparisons, fitting)
+        found = found.model_copy(update=groups)
     found = found.model_copy(update=added | person_entries(tables.trials, *told))
     steps.then("other choices of sessions and trials")
     if not settings.sensitivity:
@@ -351,6 +355,7 @@ def _assemble(
                 None if one is None else with_truth_of(one, tables.trials)
                 for one in (tables.level_predictions, tables.predictions)
             ),
+            level=level,
         ),
         reach=tuple(reach_entries(tables.stimuli)),
         validation=validation_entries(tables.trials, threshold=threshold),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +13,17 @@ from analysis.findings.fits import CurveKey, StudyCurves
 from analysis.findings.model.checks import FunctionLevels, LevelModel, Levels, RankChange, Ranks, Swap
 from analysis.findings.model.entry import HUMANS, Property
 from analysis.findings.observations import CLEAN
+from analysis.findings.reversals import reversal_entries
+from analysis.study.analysis_plan import LEVEL
 from analysis.visual_change.coverage import NARROW_BINS, compare_sets
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: pd.DataFrame | None) -> Levels | None:
+def level_entries(
+    study: StudyCurves, levels: pd.DataFrame | None, predictions: pd.DataFrame | None, *, level: float = LEVEL
+) -> Levels | None:
     """Rank classifiers by fixed levels and by areas, and say who changes place.
 
     Parameters
@@ -29,25 +33,29 @@ def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: 
     levels : pandas.DataFrame or None
         Columns of `analysis.tables.stimuli.LEVEL_PREDICTIONS`.
     predictions : pandas.DataFrame or None
-        The predictions behind the curves, for the coverage.
+        The predictions behind the curves, for the coverage and for what pictures leave open of reversed orders.
+    level : float
+        Of the intervals of these.
 
     Returns
     -------
     Levels or None
         ``functions`` that both sets have, ``models`` (``classifier``, ``fixed_accuracy``, ``area_accuracy``,
         ``area_consistency``, ``by_function``, ``ranks``; best first), ``rank_changes``, ``swaps`` (pairs of classifiers
-        whose order differs) and ``coverage`` of both sets. None without fixed levels of a classifier that has curves.
+        whose order differs), ``reversals`` (the same over all functions and on each, with uncertainty) and ``coverage``
+        of both sets. None without fixed levels of a classifier that has curves.
 
     Notes
     -----
-    VCR (Shen et al.), section 4.1. The fixed accuracy is the mean over levels, then over functions; the area the mean
-    over the same functions. Both in the label space of the predictions. Ranks are places by these numbers, as in the
-    published table that they are compared with, and no inference: what the data say of the order of models is said by
-    the sets of `analysis.differences.ranks.rank_sets`.
+    VCR (Shen et al.), section 4.1, Fig. 5 and 13 to 21. The fixed accuracy is the mean over levels, then over
+    functions; the area the mean over the same functions. Both in the label space of the predictions. Ranks are places
+    by these numbers, as in the published table that they are compared with, and no inference: what the data say of the
+    order of models is said by the sets of `analysis.differences.ranks.rank_sets`, and of a reversed order by
+    `analysis.findings.reversals`.
     """
     if levels is None or levels.empty:
         return None
-    rates = _fixed_rates(levels)
+    rates = fixed_rates(levels)
     areas = {key: (curve.full_set or curve.fit).area for key, curve in study.curves.items() if key.population != HUMANS}
     spaces = {
         key.population: curve.fit.config.label_space for key, curve in study.curves.items() if key.population != HUMANS
@@ -61,7 +69,7 @@ def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: 
     )
     if not functions:
         return None
-    by_name = {name: _by_function(name, functions, rates, areas) for name in names}
+    by_name = _with_ranks({name: _by_function(name, functions, rates, areas) for name in names})
     fixed = {name: float(np.mean([one.fixed_accuracy for one in own])) for name, own in by_name.items()}
     means: dict[Property, dict[str, float | None]] = {
         "accuracy": {name: _mean([one.area_accuracy for one in own]) for name, own in by_name.items()},
@@ -74,6 +82,10 @@ def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: 
         if len(known := {name: value for name, value in values.items() if value is not None}) == len(values)
     }
     order = sorted(names, key=lambda name: (places[name], name))
+    swaps = _swaps(order, places, ranks)
+    own_swaps: dict[str | None, tuple[Swap, ...]] = {None: swaps}
+    for place, function in enumerate(functions):
+        own_swaps[function] = _swaps_on([by_name[name][place].ranks for name in names], names)
     return Levels(
         functions=tuple(functions),
         models=tuple(
@@ -93,18 +105,53 @@ def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: 
             for name in order
             if places[name] != own[name]
         ),
-        swaps=tuple(
-            Swap(property=subject, ahead_at_levels=one, ahead_by_area=other)
-            for subject, own in ranks.items()
-            for place, one in enumerate(order)
-            for other in order[place + 1 :]
-            if places[one] < places[other] and own[one] > own[other]
-        ),
+        swaps=swaps,
+        reversals=()
+        if predictions is None
+        else reversal_entries(own_swaps, functions, names, levels, predictions, properties=len(ranks), level=level),
         coverage=_coverage(predictions, levels, functions),
     )
 
 
-def _fixed_rates(levels: pd.DataFrame) -> dict[tuple[str, str], float]:
+def _with_ranks(by_name: Mapping[str, tuple[FunctionLevels, ...]]) -> dict[str, tuple[FunctionLevels, ...]]:
+    """The same with the places of every classifier on each function."""
+    ranked: dict[str, list[FunctionLevels]] = {name: [] for name in by_name}
+    for on_one in zip(*by_name.values(), strict=True):
+        own = dict(zip(by_name, on_one, strict=True))
+        fixed = _ranks({name: one.fixed_accuracy for name, one in own.items()})
+        accuracy = _ranks({name: one.area_accuracy for name, one in own.items()})
+        known = {name: area for name, one in own.items() if (area := one.area_consistency) is not None}
+        consistency = _ranks(known) if len(known) == len(own) else {}
+        for name, one in own.items():
+            ranks = Ranks(fixed=fixed[name], accuracy=accuracy[name], consistency=consistency.get(name))
+            ranked[name].append(one.model_copy(update={"ranks": ranks}))
+    return {name: tuple(own) for name, own in ranked.items()}
+
+
+def _swaps_on(ranks: Sequence[Ranks | None], names: Sequence[str]) -> tuple[Swap, ...]:
+    """Pairs whose order differs on one function."""
+    known = {name: one for name, one in zip(names, ranks, strict=True) if one is not None}
+    places = {name: one.fixed for name, one in known.items()}
+    others: dict[Property, dict[str, int]] = {"accuracy": {name: one.accuracy for name, one in known.items()}}
+    consistency = {name: one.consistency for name, one in known.items() if one.consistency is not None}
+    if len(consistency) == len(known):
+        others["consistency"] = consistency
+    return _swaps(sorted(known, key=lambda name: (places[name], name)), places, others)
+
+
+def _swaps(
+    order: Sequence[str], places: Mapping[str, int], ranks: Mapping[Property, Mapping[str, int]]
+) -> tuple[Swap, ...]:
+    return tuple(
+        Swap(property=subject, ahead_at_levels=one, ahead_by_area=other)
+        for subject, own in ranks.items()
+        for place, one in enumerate(order)
+        for other in order[place + 1 :]
+        if places[one] < places[other] and own[one] > own[other]
+    )
+
+
+def fixed_rates(levels: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Accuracy by classifier and function: the mean over levels, so that a thin level weighs no less."""
     rows = levels[levels["corruption"] != CLEAN]
     by_level = (

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 CHARTS = {
     "Models against people": (
         "leaderboard",
+        "means",
         "benchmark",
         "difficulty",
         "agreement",

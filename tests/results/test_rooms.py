@@ -203,7 +203,7 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
     behind = chart_of(found, f"participants--{NAMES[0]}")
     lines = [name for kind, name, *_ in series_of(behind.figure) if kind == "line"]
     assert lines == ["single participants"] * 2 + ["people"] and len(behind.tables[0].rows) == 3
-    assert chart_of(found, "levels").tables[0].rows == (("a", 0.6, 1, 0.5, 2, None, None),)
+    assert chart_of(found, "levels").tables[0].rows == (("a", 0.6, 1, 0.5, 2, None, None, "−1", ""),)
     people, net = chart_of(found, "shape-bias").tables[0].texts
     assert people == ["people", "0.900 [0.600, 0.980]", "9", "1", "2"] and net[1] == "–"
     people, net = chart_of(found, "benchmark").tables[0].texts

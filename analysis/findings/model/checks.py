@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from analysis.entry import Entry
 from analysis.findings.model.comparisons import Word
-from analysis.findings.model.entry import ComparisonName, CurveName, Property
+from analysis.findings.model.entry import ComparisonName, CurveName, Interval, Property
 
 ChoiceKind = Literal["headline", "screening", "timing", "misses", "set aside"]
 
@@ -49,6 +49,14 @@ class Choice(Entry):
     verdicts: tuple[ChoiceVerdict, ...] = ()
 
 
+class Ranks(Entry):
+    """Places of a classifier by each measure."""
+
+    fixed: int
+    accuracy: int
+    consistency: int | None = None
+
+
 class FunctionLevels(Entry):
     """A classifier on one corruption function, by fixed levels and by areas."""
 
@@ -56,14 +64,8 @@ class FunctionLevels(Entry):
     fixed_accuracy: float
     area_accuracy: float
     area_consistency: float | None
-
-
-class Ranks(Entry):
-    """Places of a classifier by each measure."""
-
-    fixed: int
-    accuracy: int
-    consistency: int | None = None
+    #: None in findings that ranked over all functions alone
+    ranks: Ranks | None = None
 
 
 class LevelModel(Entry):
@@ -96,6 +98,40 @@ class Swap(Entry):
     ahead_by_area: str
 
 
+class Reversal(Entry):
+    """Two classifiers that stand in one order by fixed levels and in the other by areas.
+
+    Attributes
+    ----------
+    corruption : str or None
+        None over all functions.
+    property : {"accuracy", "consistency"}
+        Of the areas; at levels it is accuracy.
+    ahead_at_levels, ahead_by_area : str
+    at_levels : float
+        Accuracy at the levels, the first minus the second, above 0.
+    at_levels_interval : tuple of float
+    over_change : float
+        Mean over bins of visual change, the second minus the first, from the answers themselves.
+    over_change_interval : tuple of float
+    p : float
+        That not both are so, corrected over all pairs, functions and properties.
+    is_shown : bool
+        Whether the order is surely reversed.
+    """
+
+    corruption: str | None
+    property: Property
+    ahead_at_levels: str
+    ahead_by_area: str
+    at_levels: float
+    at_levels_interval: Interval
+    over_change: float
+    over_change_interval: Interval
+    p: float
+    is_shown: bool
+
+
 class Levels(Entry):
     """Fixed levels beside areas."""
 
@@ -103,6 +139,8 @@ class Levels(Entry):
     models: tuple[LevelModel, ...]
     rank_changes: tuple[RankChange, ...]
     swaps: tuple[Swap, ...]
+    #: over all functions and on each, with what pictures leave open
+    reversals: tuple[Reversal, ...] = ()
     #: as `analysis.visual_change.coverage.SetComparison` writes it
     coverage: dict[str, JsonValue] | None
 

@@ -288,6 +288,64 @@ class Leader(Entry):
     weighted: WeightedMeans | None = None
 
 
+Grouping = Literal["kinds", "families"]
+
+
+class GroupMean(Entry):
+    """Networks beside people on average over a kind of networks, or over a family of functions.
+
+    Attributes
+    ----------
+    grouping : {"kinds", "families"}
+    group : str
+        Id of the kind (`analysis.observers.kinds.KINDS`), or name of the family.
+    networks, corruptions : tuple of str
+        Over all pairs of these, each counting once.
+    difference : float
+        Mean accuracy minus that of people.
+    interval : tuple of float
+        For itself; of these networks and these functions.
+    hmri, mrsi : float
+        Means over the same pairs; no verdict rests on them.
+    """
+
+    grouping: Grouping
+    group: str
+    networks: tuple[str, ...]
+    corruptions: tuple[str, ...]
+    difference: float
+    interval: Interval
+    hmri: float
+    mrsi: float
+
+
+class GroupContrast(Entry):
+    """The mean difference of one group minus that of another; the one with the higher mean comes first.
+
+    Attributes
+    ----------
+    grouping : {"kinds", "families"}
+    pair : tuple of str
+    difference : float
+        At least 0.
+    interval : tuple of float
+        For itself.
+    p : float
+        Corrected over all pairs of kinds and of families.
+    differ : bool
+    statement : str
+        The same as it is printed.
+    """
+
+    grouping: Grouping
+    pair: Pair
+    difference: float
+    interval: Interval
+    p: float
+    differ: bool
+    statement: str
+
+
 class Transfer(Entry):
     """How many of one generator's pictures every model names (`analysis.counterfactuals.transfer.TransferMatrix`)."""
 

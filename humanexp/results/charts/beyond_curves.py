@@ -1,4 +1,4 @@
-"""Models and people otherwise than by curves: over difficulty, at fixed levels, and under other choices of trials."""
+"""Models and people otherwise than by curves: over difficulty, and under other choices of trials."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from analysis.claims.difficulty import note
-from analysis.claims.models import LEVEL_RANKS_NOTE, models_sentence
+from analysis.claims.models import models_sentence
 from analysis.figures.performance import difficulty_figure
 from analysis.figures.table import Cell, Column, Table
 from analysis.findings.model.checks import Choice as Chosen
@@ -84,54 +84,6 @@ def _build_difficulty(findings: Findings, key: str) -> Chart:
 DIFFICULTY = only_chart(
     "difficulty", "all models", lambda findings: any(one.shown for one in findings.difficulty), _build_difficulty
 )
-
-
-def _build_levels(findings: Findings, key: str) -> Chart:
-    functions = ", ".join(name.replace("_", " ") for name in findings.levels.functions) if findings.levels else ""
-    return Chart(
-        key=key,
-        title="Fixed levels against the whole range",
-        figure=None,
-        tables=(
-            Table(
-                "levels",
-                "Accuracy at fixed levels and areas over visual change",
-                (
-                    Column("model", "Model"),
-                    Column("fixed_accuracy", "Accuracy at levels", "number"),
-                    Column("rank_fixed", "Rank", "count"),
-                    Column("area_accuracy", "R̂ accuracy", "number"),
-                    Column("rank_accuracy", "Rank", "count"),
-                    Column("area_consistency", "R̂ consistency", "number"),
-                    Column("rank_consistency", "Rank", "count"),
-                ),
-                tuple(
-                    (
-                        one.classifier,
-                        one.fixed_accuracy,
-                        one.ranks.fixed,
-                        one.area_accuracy,
-                        one.ranks.accuracy,
-                        one.area_consistency,
-                        one.ranks.consistency,
-                    )
-                    for one in (findings.levels.models if findings.levels else ())
-                ),
-                (f"Means over {functions}." if functions else "",),
-            ),
-        ),
-        definition=(
-            (
-                "Accuracy at levels: mean over the five published levels of strength. R̂: area over the whole visual "
-                "change."
-            ),
-            "Ranks differ where a benchmark of fixed levels orders models otherwise than the whole range does.",
-            LEVEL_RANKS_NOTE,
-        ),
-    )
-
-
-LEVELS = only_chart("levels", "all models", lambda findings: findings.levels and findings.levels.models, _build_levels)
 
 
 ALL = "all corruptions"

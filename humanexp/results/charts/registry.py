@@ -6,7 +6,18 @@ from dataclasses import replace
 
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts import agreement, answers, beyond_curves, curves, indices, people, similarity, subsets
+from humanexp.results.charts import (
+    agreement,
+    answers,
+    beyond_curves,
+    curves,
+    group_means,
+    indices,
+    levels,
+    people,
+    similarity,
+    subsets,
+)
 from humanexp.results.charts.chart import Chart, ChartChoice, Family, with_curve_kind, with_viewing
 
 FAMILIES: dict[str, Family] = {
@@ -20,7 +31,8 @@ FAMILIES: dict[str, Family] = {
         beyond_curves.DIFFICULTY,
         agreement.AGREEMENT,
         agreement.SOFT_AGREEMENT,
-        beyond_curves.LEVELS,
+        levels.LEVELS,
+        group_means.GROUP_MEANS,
         agreement.SHAPE_BIAS,
         similarity.SIMILARITY,
         similarity.DISCRIMINATION,

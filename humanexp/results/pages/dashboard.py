@@ -40,6 +40,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "findings": ("discrimination", "validation"),
     "models": (
         "leaderboard",
+        "means",
         "benchmark",
         "indices",
         "fragility",

@@ -1,0 +1,41 @@
+"""The cards of means over kinds and families."""
+
+from __future__ import annotations
+
+from analysis.findings.model.comparisons import GroupContrast, GroupMean
+from humanexp.results.charts.group_means import GROUP_MEANS
+from tests.analysis.findings.examples import findings
+
+
+def mean(grouping: str, group: str, difference: float, networks: tuple[str, ...] = ("a",)) -> GroupMean:
+    return GroupMean(
+        grouping=grouping, group=group, networks=networks, corruptions=("gaussian_blur",), difference=difference,
+        interval=(difference - 0.02, difference + 0.02), hmri=0.8, mrsi=0.0,
+    )  # fmt: skip
+
+
+def test_kinds_stand_in_their_order_and_families_from_the_widest_gap() -> None:
+    found = findings(
+        group_means=(
+            mean("kinds", "adversarial", -0.2), mean("kinds", "vit", -0.1, ("b", "c")),
+            mean("families", "noise", -0.05), mean("families", "blur", -0.3),
+        ),
+        group_contrasts=(
+            GroupContrast(grouping="kinds", pair=("vit", "adversarial"), difference=0.1, interval=(0.05, 0.15), p=0.01,
+                          differ=True, statement="so it is"),
+        ),
+    )  # fmt: skip
+    assert [one.key for one in GROUP_MEANS.choices(found)] == ["means--kinds", "means--families"]
+    kinds, families = (GROUP_MEANS.build(found, f"means--{one}") for one in ("kinds", "families"))
+    assert [row[0] for row in kinds.tables[0].rows] == ["vision transformer", "adversarially trained"]
+    assert [row[0] for row in families.tables[0].rows] == ["blur", "noise"]
+    assert kinds.tables[0].rows[0][-3:] == (2, 1, "b, c")
+    assert kinds.tables[1].rows == (
+        ("vision transformer", "adversarially trained", (0.1, 0.05, 0.15), 0.01, "so it is"),
+    )
+    assert families.tables[1].rows == ()
+    assert kinds.figure is not None and kinds.figure.y.categories == ("vision transformer", "adversarially trained")
+
+
+def test_without_means_there_is_no_card() -> None:
+    assert GROUP_MEANS.choices(findings()) == []
