@@ -14,6 +14,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count
 
 from analysis.claims.robustness import RESAMPLED_INTERVALS
+from analysis.classifiers.papers import PaperModel, model_of
 from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
 from analysis.counterfactuals.search import picture_seeds
 from analysis.counterfactuals.specifications import CROWD
@@ -34,6 +35,7 @@ from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import usual_ground
 from humanexp.recruiting.launch import quote
 from humanexp.results.selectors import findings, latest_run
+from humanexp.results.tables import accuracies_at_levels
 from humanexp.screening.selectors import accepted_sessions
 from humanexp.studies.selectors import visible_to
 
@@ -190,10 +192,17 @@ class LeaderboardRow:
     oor_low: float | None
     oor_high: float | None
     clean: float | None
+    #: at the published levels of ImageNet-C
+    at_levels: float | None
     vcr: float | None
     hmri: float | None
     pictures_per_s: float | None
     weights: int | None
+
+    @property
+    def known(self) -> PaperModel | None:
+        """What the papers say of it, where it is one of their networks."""
+        return model_of(self.run.classifier)
 
 
 #: Columns by which the leaderboard is sorted, and whether the largest comes first.
@@ -202,6 +211,7 @@ ORDERS: Mapping[str, bool] = {
     "vcr": True,
     "hmri": True,
     "clean": True,
+    "at_levels": True,
     "pictures_per_s": True,
     "weights": False,
 }
@@ -209,8 +219,8 @@ ORDERS: Mapping[str, bool] = {
 
 def leaderboard(user: User | AnonymousUser, *, order: str = "oor") -> list[LeaderboardRow]:
     """Finished searches; what is not known comes last."""
-    human = _human_scores(user)
-    rows = [_standing(run, human) for run in SearchRun.objects.filter(completed_at__isnull=False)]
+    human, at_levels = _human_scores(user), accuracies_at_levels()
+    rows = [_standing(run, human, at_levels) for run in SearchRun.objects.filter(completed_at__isnull=False)]
     key = order if order in ORDERS else "oor"
 
     def place(row: LeaderboardRow) -> tuple[bool, float]:
@@ -368,7 +378,9 @@ def said_of_intervals(run: SearchRun) -> str:
     return str(run.scores.get("intervals_are", RESAMPLED_INTERVALS))
 
 
-def _standing(run: SearchRun, human: Mapping[str, tuple[float | None, float | None]]) -> LeaderboardRow:
+def _standing(
+    run: SearchRun, human: Mapping[str, tuple[float | None, float | None]], at_levels: Mapping[str, float]
+) -> LeaderboardRow:
     pooled = run.scores["pooled"]
     low, high = pooled["intervals"]["oor"]
     vcr, hmri = human.get(run.digests.get("classifier", ""), (None, None))
@@ -378,6 +390,7 @@ def _standing(run: SearchRun, human: Mapping[str, tuple[float | None, float | No
         oor_low=low,
         oor_high=high,
         clean=pooled["sa"],
+        at_levels=at_levels.get(run.digests.get("classifier", "")),
         vcr=vcr,
         hmri=hmri,
         pictures_per_s=run.facts.get("pictures_per_s"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from statistics import fmean
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from analysis.classifiers.papers import kind_of
@@ -12,7 +14,8 @@ from analysis.tables.trials import ANSWERS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
-from humanexp.evaluations.selectors import answers_for, kinds_on, predictions_for
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.selectors import answers_for, kinds_on, predictions_for, read_predictions, run_by_pk
 from humanexp.participation.answers import iter_trial_rows, unfetched_answers
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.participation.sessions import session_counts
@@ -183,8 +186,6 @@ def participant_codes(study: Study) -> list[str]:
 
 def level_predictions_of(study: Study) -> pd.DataFrame | None:
     """Predictions on the published levels of the same originals; None where nobody made and evaluated them."""
-    import pandas as pd
-
     if study.stimulus_set is None or has_levels(study.stimulus_set):
         return None
     others = StimulusSet.objects.filter(source_set_id=study.stimulus_set.source_set_id).exclude(completed_at=None)
@@ -194,11 +195,39 @@ def level_predictions_of(study: Study) -> pd.DataFrame | None:
         predictions = predictions_for(other)
         if predictions.empty:
             continue
-        of_levels = other.stimuli.exclude(corruption__in=["none", *other.person_families])
-        levels = pd.DataFrame(of_levels.values_list("key", "parameter"), columns=["stimulus", "level"])
-        joined = predictions.merge(levels, on="stimulus", how="inner")
-        return LEVEL_PREDICTIONS.validate(joined, source=f"predictions on {other.name}")
+        return _with_levels(predictions, other)
     return None
+
+
+def _with_levels(predictions: pd.DataFrame, stimulus_set: StimulusSet) -> pd.DataFrame:
+    """Predictions with the published level of each picture, columns of the LEVEL_PREDICTIONS schema."""
+    import pandas as pd
+
+    of_levels = stimulus_set.stimuli.exclude(corruption__in=["none", *stimulus_set.person_families])
+    levels = pd.DataFrame(of_levels.values_list("key", "parameter"), columns=["stimulus", "level"])
+    joined = predictions.merge(levels, on="stimulus", how="inner")
+    return LEVEL_PREDICTIONS.validate(joined, source=f"predictions on {stimulus_set.name}")
+
+
+@lru_cache(maxsize=256)
+def _accuracy_at_levels(run_id: int, _digest: str) -> float | None:
+    """Mean over the levels of a function, then over functions; the digest of the predictions tells them apart."""
+    from analysis.findings.levels import fixed_rates
+
+    run = run_by_pk(run_id)
+    rates = fixed_rates(_with_levels(read_predictions(run), run.stimulus_set)).values()
+    return fmean(rates) if rates else None
+
+
+def accuracies_at_levels() -> dict[str, float]:
+    """Accuracy of every evaluated network at the levels of ImageNet-C, by its digest; of several sets the newest."""
+    found = {}
+    for run in EvaluationRun.objects.exclude(completed_at=None).select_related("stimulus_set").order_by("completed_at"):
+        if run.classifier_digest and has_levels(run.stimulus_set):
+            accuracy = _accuracy_at_levels(run.pk, run.predictions_sha256)
+            if accuracy is not None:
+                found[run.classifier_digest] = accuracy
+    return found
 
 
 def answers_of(study: Study) -> pd.DataFrame | None:

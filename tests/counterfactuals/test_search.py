@@ -29,6 +29,7 @@ from humanexp.results.selectors import findings
 from humanexp.results.services import run_analysis
 from tests.counterfactuals.networks import CLEAN, ROBUST
 from tests.results.collected import make_predictions, make_study
+from tests.results.test_tables import make_levels
 
 AUTOENCODER = "fixtures/counterfactuals/autoencoder.pt"
 
@@ -271,6 +272,25 @@ def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) 
     assert row.hmri == pytest.approx(sum(indices) / len(indices)) and row.vcr is not None and 0 < row.vcr < 1
     (row,) = leaderboard(stranger)
     assert row.hmri is None and row.vcr is None
+
+
+def test_accuracy_at_the_levels_of_imagenet_c_stands_beside_oor(order) -> None:
+    """OOR's SA*: mean over the levels of a function, then over functions, of the same model."""
+    user = User.objects.create_user("ada")
+    study = make_study(by=user)
+    levels = make_levels(study)
+    EvaluationRun.objects.filter(stimulus_set=levels).update(classifier_digest="a" * 64)
+    runs = {name: create_search(**order(name=name))[0] for name in ("known", "other")}
+    SearchRun.objects.filter(name="known").update(
+        digests={"classifier": "a" * 64}, classifier="torchvision:resnet50@augmix.pth"
+    )
+    for run in runs.values():
+        run.refresh_from_db()
+        complete(run=run, scores={"pooled": {"oor": 0.5, "sa": 0.5, "intervals": {"oor": [None, None]}}}, facts={})
+    first, second = leaderboard(user, order="at_levels")
+    # Right up to level 3 of 5.
+    assert (first.run.name, first.at_levels, second.at_levels) == ("known", pytest.approx(0.6), None)
+    assert first.known is not None and first.known.papers["OOR"] == "Augmix" and second.known is None
 
 
 @pytest.mark.process
