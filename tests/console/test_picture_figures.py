@@ -102,6 +102,7 @@ def test_without_choices_it_is_the_published_frost(make: Callable[..., StimulusS
     assert [(row["function"], float(row["target"])) for row in table] == [
         ("frost", change) for change in (0.005, 0.71, 0.96)
     ]
+    assert float(table[0]["visual_change"]) == pytest.approx(0.005, abs=0.001), "nearer than half a bin"
 
 
 def test_functions_stand_in_the_published_classes_on_one_original(make: Callable[..., StimulusSet]) -> None:

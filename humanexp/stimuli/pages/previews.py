@@ -12,11 +12,11 @@ from django.conf import settings
 
 from analysis.compute import available_cores
 from analysis.corruptions import CORRUPTIONS
-from analysis.corruptions.registry import Corruption, Picture
+from analysis.corruptions.registry import Corruption, Picture, apply_corruption
 from analysis.generation.files import decode_png, encode_png
 from analysis.generation.originals import prepare_original
 from analysis.native_size import at_native_size
-from analysis.visual_change.targeting import PilotMap, fit_pilot_map, reach_target
+from analysis.visual_change.targeting import TOLERANCE, PilotMap, Reached, fit_pilot_map, reach_target
 from analysis.visual_change.vif import VifReference
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import current_path
@@ -26,8 +26,8 @@ from humanexp.stimuli.selectors.sets import count_originals, first_original
 from humanexp.stimuli.selectors.sources import enlargement_of
 from humanexp.stimuli.services.descriptions import Described
 
-#: Half a bin: a stimulus this near to a visual change has it.
-_NEAR = 1 / 80
+#: Steps towards a very small visual change.
+_HALVINGS = 14
 #: Levels measured on one picture where a set has no pilot map of its own.
 _LEVELS = 9
 
@@ -81,6 +81,8 @@ def reach_on(
     # At every strength the same random field: another direction would be another row of pictures.
     fixed = replace(at_native_size(corruption, enlarged), redraws=1)
     reached = reach_target(picture, _reference(pictured), fixed, target, seed, pilot)
+    if target < 2 * TOLERANCE:
+        reached = _nearer(reached, picture, _reference(pictured), fixed, target)
     return PictureAt(
         function=corruption.name,
         target=target,
@@ -92,6 +94,22 @@ def reach_on(
         png=encode_png(reached.picture),
         limit=None if reached.is_reached else reached.visual_change,
     )
+
+
+def _nearer(
+    reached: Reached, picture: Picture, reference: VifReference, corruption: Corruption, target: float
+) -> Reached:
+    """The strength halved towards a target so small that it counts as reached by next to no change at all."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        strength = (low + high) / 2
+        parameter = corruption.parameter_at(strength)
+        made = apply_corruption(corruption, picture, parameter, reached.seed)
+        change = reference.visual_change(made)
+        if abs(change - target) < abs(reached.visual_change - target):
+            reached = replace(reached, picture=made, parameter=parameter, visual_change=change)
+        low, high = (strength, high) if change < target else (low, strength)
+    return reached
 
 
 def _is_made(stimulus_set: StimulusSet, corruption: Corruption | None) -> bool:
@@ -113,7 +131,7 @@ def _stored(stimulus_set: StimulusSet, image: SourceImage, function: str, target
     if not nearest:
         raise NotFound(f"The set {stimulus_set.name} holds no stimuli of {function} made from {image.key}.")
     stimulus = nearest[0]
-    is_reached = abs(stimulus.visual_change - target) <= _NEAR
+    is_reached = abs(stimulus.visual_change - target) <= TOLERANCE
     return PictureAt(
         function=function,
         target=target,
