@@ -363,6 +363,7 @@ def test_a_retrained_network_is_drawn_before_and_after_beside_people() -> None:
 # Every figure ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verify
 def test_letters_are_readable_in_a_column(large: Study) -> None:
     subject = agreeing(large)
     for name in ("people-by-function", "indices", "consistency", "confusions"):
@@ -388,6 +389,7 @@ def test_choices_that_a_figure_does_not_take_are_refused(with_run: Analysed) -> 
 _OF_DEFINITIONS = ["definitions.csv", "definitions.pdf", "definitions.png", "definitions.svg"]
 
 
+@pytest.mark.verify
 def test_the_command_writes_the_figure_with_its_data(large: Study, tmp_path: Path) -> None:
     subject = agreeing(large)
     subject.run.pk = None
@@ -427,6 +429,7 @@ def test_the_documents_name_every_figure_with_its_papers() -> None:
     ]
 
 
+@pytest.mark.verify
 def test_the_page_shows_every_figure_or_says_what_it_lacks(client: Client, user: User, large: Study) -> None:
     client.force_login(user)
     body = client.get(reverse("console:figures", args=["large"])).content.decode()

@@ -34,7 +34,6 @@ ALLOWED = {
     r"window\.__same": "a mark that the test has left itself: the page was not loaded again",
     r"window\.top": "which window this is",
     r"scrollWidth|scrollTop|getBoundingClientRect|getComputedStyle|offsetParent|innerWidth": "a measure of the layout",
-    r"naturalWidth": "a picture that the script itself waits for",
 }
 #: Called `url` there, and no page.
 SERVERS = {"live_server", "market", "marketplace", "panel", "reply", "board"}
