@@ -36,6 +36,7 @@ def test_the_published_example_is_printed() -> None:
     assert "Sum: 0.755 kWh, 18.88 g CO₂; per function 18.88 g CO₂ (estimate)" in told("--published")
 
 
+@pytest.mark.verify
 def test_generation_and_prediction_are_counted_with_the_settings_of_the_site(
     settings, tmp_path: Path, client: Client
 ) -> None:

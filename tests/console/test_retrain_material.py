@@ -77,6 +77,7 @@ def right(spec: str, source_set: SourceSet) -> float:
     return float(np.mean(told))
 
 
+@pytest.mark.verify
 def test_a_mix_of_folders_is_trained_on_and_tested_on_others(tmp_path: Path, network: str) -> None:
     """ImageNet-D, Table 6: an original set, so many pictures of another one, and tests of other pictures."""
     for name, n, seed in (("base", 6, 0), ("extra", 10, 1), ("fresh", 8, 2)):
@@ -138,6 +139,7 @@ def test_a_loss_among_own_outputs_is_that_of_a_loop_in_plain_torch(tmp_path: Pat
     assert sixteen["loss_among"] == "labels of the pictures" and sixteen["losses"][0] != row.report["losses"][0]
 
 
+@pytest.mark.verify
 def test_the_page_draws_the_learning_curve_and_files_of_it_can_be_had(
     tmp_path: Path, network: str, client: Client
 ) -> None:
