@@ -169,7 +169,9 @@ def draw_on(figure: Figure, axes: Any, *, shade_labels: bool = True) -> None:
         axes.set_yticks(figure.y.ticks)
     if figure.x.categories:
         axes.set_xticks(range(len(figure.x.categories)), figure.x.categories)
-        if sum(width_of(name, TICK) + 0.06 for name in figure.x.categories) > 0.72 * axes.figure.get_figwidth():
+        # Each has an equal share of what the axes take of the width.
+        share = 0.85 * axes.figure.get_figwidth() / len(figure.x.categories)
+        if max(width_of(name, TICK) for name in figure.x.categories) > share:
             _turn(axes)
     elif figure.x.ticks:
         axes.set_xticks(figure.x.ticks)
