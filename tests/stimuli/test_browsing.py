@@ -305,7 +305,7 @@ def test_one_stimulus_tells_what_made_it(researcher: Client, stimulus_set: Stimu
     assert "target out of reach" in text
     assert "0.000–0.500" in text
     assert one.source_image.key in text
-    assert f"original={one.source_image.key}&amp;function=gaussian_noise&amp;change=0.500" in text
+    assert f"figure=strengths&amp;original={one.source_image.key}&amp;function=gaussian_noise&amp;at=0," in text
 
 
 def test_a_clean_picture_has_a_page_too(researcher: Client, stimulus_set: StimulusSet) -> None:
