@@ -116,7 +116,7 @@ def test_the_report_has_the_two_ways() -> None:
         means="pairs", name="pairs, by d′", shows="different", people=None, answers=None, hours=None, pay_cents=None
     )
     ways = TwoWays(rows=(way, far), naming_s=2.2, comparing_s=2.9, hourly_cents=1500, form="same-different")
-    nothing: dict[str, Any] = {"flow": [], "methods": [], "plan": [], "deviations": [], "versions": []}
+    nothing: dict[str, Any] = {"flow": [], "methods": [], "plan": [], "energy": [], "deviations": [], "versions": []}
     facts = ReportFacts(title="t", subtitle="s", is_scripted=False, withdrawn="", ways=ways, **nothing)
     section = next(one for one in document_of(findings(), facts).sections if one.title == "Analysis plan")
     (table,) = [block.table for block in section.blocks if isinstance(block, TableBlock)]

@@ -164,13 +164,15 @@ def test_mean_and_std_of_other_units_are_refused_with_the_right_ones(
 
 @pytest.mark.parametrize("spec", ["resnet50", "keras:model", "export:", ":model", ""])
 def test_an_unknown_scheme_is_refused_with_the_known_ones(spec: str) -> None:
-    with pytest.raises(UnknownName, match="torchvision, timm, hf, open_clip, export, onnx, python, readout, table"):
+    with pytest.raises(
+        UnknownName, match="torchvision, timm, hf, open_clip, export, onnx, python, grey, readout, table"
+    ):
         load_classifier(spec)
 
 
 def test_the_schemes_are_those_promised() -> None:
     networks = ("lite", "torchvision", "timm", "hf", "open_clip", "export", "onnx")
-    assert tuple(SCHEMES) == (*networks, "python", "readout", "table")
+    assert tuple(SCHEMES) == (*networks, "python", "grey", "readout", "table")
 
 
 def test_a_program_needs_its_files(tmp_path: Path, program: Path) -> None:
