@@ -153,7 +153,8 @@ def told(found: Findings) -> dict[str, str]:
     ]
     facts = ReportFacts(
         title="", subtitle="", is_scripted=False, withdrawn="", flow=(),
-        methods=[(one.title, one.text) for one in methods_paragraphs(found)], plan=(), deviations=(), versions=(),
+        methods=[(one.title, one.text) for one in methods_paragraphs(found)], plan=(), energy=(), deviations=(),
+        versions=(),
     )  # fmt: skip
     document = document_of(found, facts)
     return {
