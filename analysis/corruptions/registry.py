@@ -85,8 +85,14 @@ class Corruption:
         if self.redraws < 1:
             raise InvalidInput(f"At least one seed must be tried for a target of {self.name}, not {self.redraws}.")
 
-    def parameter_at(self, t: float) -> float:
+    def parameter_at(self, t: float, *, scale: Literal["log", "linear"] | None = None) -> float:
         """Parameter at relative strength t in [0, 1].
+
+        Parameters
+        ----------
+        t : float
+        scale : {"log", "linear"}, optional
+            How the domain is traversed; as it usually is, if left out.
 
         Raises
         ------
@@ -95,7 +101,7 @@ class Corruption:
         """
         if not 0.0 <= t <= 1.0:
             raise ParameterOutOfDomain(f"Relative strength of {self.name} must lie in [0, 1], not {t}.")
-        if self.scale == "log":
+        if (scale or self.scale) == "log":
             parameter = math.exp((1.0 - t) * math.log(self.low) + t * math.log(self.high))
         else:
             parameter = (1.0 - t) * self.low + t * self.high

@@ -18,6 +18,11 @@ PEOPLE_LEAD, MODEL_LEAD = "A(h>m), people's lead", "A(m>h), the model's lead"
 _STROKES = {PEOPLE_LEAD: "xxx", MODEL_LEAD: "////"}
 #: Points of the curves that `definitions` draws.
 _POINTS = 401
+#: Of these curves, people's and the model's: floor, height, middle and width of a logistic fall.
+_DRAWN = {
+    "accuracy": ((0.06, 0.90, 0.70, 0.06), (0.32, 0.60, 0.45, 0.10)),
+    "consistency": ((0.10, 0.88, 0.74, 0.06), (0.40, 0.60, 0.50, 0.09)),
+}
 
 
 def functions_figure(
@@ -121,8 +126,12 @@ def leads_figure(
     )
 
 
-def definitions() -> tuple[Numbers, Numbers, Numbers]:
+def definitions(measure: str) -> tuple[Numbers, Numbers, Numbers]:
     """Visual change and two curves that cross, for a drawing of the definitions.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "consistency"}
 
     Returns
     -------
@@ -130,12 +139,13 @@ def definitions() -> tuple[Numbers, Numbers, Numbers]:
         Logistic curves: people's falls late and steeply, the model's early and slowly, and ends above people's.
     """
     v = np.linspace(0.0, 1.0, _POINTS)
-    people = 0.06 + 0.90 / (1.0 + np.exp((v - 0.70) / 0.06))
-    model = 0.32 + 0.60 / (1.0 + np.exp((v - 0.45) / 0.10))
+    people, model = (
+        floor + height / (1.0 + np.exp((v - middle) / width)) for floor, height, middle, width in _DRAWN[measure]
+    )
     return tuple(map(float, v)), tuple(map(float, people)), tuple(map(float, model))
 
 
-def definition_areas() -> dict[str, float]:
+def definition_areas(measure: str) -> dict[str, float]:
     """Areas, leads, HMRI and MRSI of the curves of `definitions`.
 
     Returns
@@ -147,7 +157,7 @@ def definition_areas() -> dict[str, float]:
     -----
     VCR (Shen et al.), Definitions 1 and 2: HMRI = (A(h) - A(h>m)) / A(h), MRSI = A(m>h) / A(m).
     """
-    v, people, model = (np.asarray(one) for one in definitions())
+    v, people, model = (np.asarray(one) for one in definitions(measure))
     human, classifier = float(np.trapezoid(people, v)), float(np.trapezoid(model, v))
     lead = float(np.trapezoid(np.maximum(people - model, 0.0), v))
     other = float(np.trapezoid(np.maximum(model - people, 0.0), v))
@@ -161,13 +171,13 @@ def definition_areas() -> dict[str, float]:
     }
 
 
-def area_figure(observer: Observer, v: Numbers, curve: Numbers, *, title: str) -> Figure:
+def area_figure(observer: Observer, v: Numbers, curve: Numbers, *, title: str, measure: str) -> Figure:
     """A curve with the area under it."""
     words = "R̂, the area under the curve"
     return Figure(
         title=title,
         description=f"The area under {observer.name}'s curve.",
         x=V_AXIS,
-        y=Axis("accuracy", _RATES, _TICKS),
+        y=Axis(measure, _RATES, _TICKS),
         traces=(Band(observer, v, tuple(0.0 for _ in v), curve, words, hatch="..."), Line(observer, v, curve)),
     )

@@ -23,7 +23,7 @@ from analysis.persons.sentinels import find_sentinel
 from analysis.visual_change.targeting import PILOT_PICTURES, PilotMap, draw_targets
 
 #: How the strengths of a plan are chosen; see `plan_stimuli`.
-Sampling = Literal["even", "uniform", "imagenet-c-levels"]
+Sampling = Literal["even", "uniform", "uniform-parameter", "imagenet-c-levels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +247,11 @@ def plan_stimuli(
     originals, so that an original's targets differ between functions, too. A target above the weakest original's reach
     goes to the next original that was seen to reach it; see `analysis.generation.reach_survey`.
 
-    ``"uniform"``: parameters drawn uniformly over a function's domain, independently of each other, as published;
-    on the logarithm of the parameter where the domain is logarithmic.
+    ``"uniform"``: strengths drawn uniformly over a function's domain, independently of each other: the logarithm of the
+    parameter where the domain is logarithmic, as those of all built-in functions are.
+
+    ``"uniform-parameter"``: the parameter itself drawn uniformly over the domain, whatever its scale, as published: VCR
+    (Shen et al.), section 3.2 and Algorithm 1, c ~ Uniform(C). The domains are those of this project, not theirs.
 
     ``"imagenet-c-levels"``: every original at each of the five published levels of ImageNet-C; ``count`` is ignored.
 
@@ -267,7 +270,7 @@ def plan_stimuli(
         Same arguments, same plan.
     size_px : int
         Side of the pictures.
-    sampling : {"even", "uniform", "imagenet-c-levels"}
+    sampling : {"even", "uniform", "uniform-parameter", "imagenet-c-levels"}
     framing : {"whole", "imagenet"}
         How originals are cut to the square; it is part of a stimulus' name.
     person_families, brought, enlarged
@@ -293,7 +296,7 @@ def plan_stimuli(
     if enlarged > 1 and sampling == "imagenet-c-levels":
         raise InvalidInput(
             f"The levels of ImageNet-C are published for pictures of 224 px, and mean something else at {native} px: "
-            "choose the sampling even or uniform, or leave the pictures as they are."
+            "choose another sampling, or leave the pictures as they are."
         )
     if names and count < 1 and sampling != "imagenet-c-levels":
         raise InvalidInput("At least one stimulus a function must be wanted.")
@@ -308,10 +311,11 @@ def plan_stimuli(
             if name not in pilots:
                 raise _without_pilot(name)
             columns.append(_even(pilots[name], positions, first, count, seed))
-        elif sampling == "uniform":
-            columns.append(_uniform(name, positions, first, count, seed))
-        else:
+        elif sampling == "imagenet-c-levels":
             columns.append(_levels(name, len(order)))
+        else:
+            scale: Literal["linear"] | None = "linear" if sampling == "uniform-parameter" else None
+            columns.append(_uniform(name, positions, first, count, seed, scale))
     for name in sorted(plain):
         if name not in pilots:
             raise _without_pilot(name)
@@ -357,10 +361,12 @@ def _reaches(pilot: PilotMap, n_originals: int) -> NDArray[np.float64] | None:
     return reaches
 
 
-def _uniform(name: str, positions: NDArray[Any], first: int, count: int, seed: int) -> _Column:
+def _uniform(
+    name: str, positions: NDArray[Any], first: int, count: int, seed: int, scale: Literal["linear"] | None
+) -> _Column:
     corruption = find_corruption(name)
     rng = np.random.default_rng(_hash(seed, "parameters", name))
-    parameters = np.array([corruption.parameter_at(t) for t in rng.random(count).tolist()])
+    parameters = np.array([corruption.parameter_at(t, scale=scale) for t in rng.random(count).tolist()])
     places = np.arange(count)
     takers = (first + places) % len(positions)
     return _column(

@@ -234,7 +234,8 @@ class Sampling(models.TextChoices):
     """How the strengths of a set's stimuli were chosen."""
 
     EVEN = "even", "evenly over visual change"
-    UNIFORM = "uniform", "uniformly over the parameter, as published"
+    UNIFORM = "uniform", "uniformly over the logarithm of the parameter"
+    UNIFORM_PARAMETER = "uniform-parameter", "uniformly over the parameter, as published"
     LEVELS = "imagenet-c-levels", "the five published levels of ImageNet-C"
     IMPORTED = "imported", "imported from elsewhere"
 

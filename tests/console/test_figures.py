@@ -164,7 +164,11 @@ def test_one_model_has_a_panel_a_function(with_run: Analysed) -> None:
 
 
 def test_the_drawn_definitions_agree_with_a_closed_form() -> None:
-    areas = {row["what"]: float(row["value"]) for row in rows(FIGURES["definitions"].drawn(None, {}), 1)}
+    drawn = FIGURES["definitions"].drawn(None, {})
+    found: dict[str, dict[str, float]] = {"accuracy": {}, "consistency": {}}
+    for row in rows(drawn, 1):
+        found[row["property"]][row["what"]] = float(row["value"])
+    areas, consistency = found.values()
 
     def logistic(floor: float, height: float, middle: float, scale: float) -> float:
         soft = [np.log1p(np.exp((x - middle) / scale)) for x in (0.0, 1.0)]
@@ -172,6 +176,10 @@ def test_the_drawn_definitions_agree_with_a_closed_form() -> None:
 
     assert areas["human_area"] == pytest.approx(logistic(0.06, 0.90, 0.70, 0.06), abs=1e-4)
     assert areas["classifier_area"] == pytest.approx(logistic(0.32, 0.60, 0.45, 0.10), abs=1e-4)
+    assert consistency["human_area"] == pytest.approx(logistic(0.10, 0.88, 0.74, 0.06), abs=1e-4)
+    assert consistency["classifier_area"] == pytest.approx(logistic(0.40, 0.60, 0.50, 0.09), abs=1e-4)
+    titles = [axes.get_title(loc="left").partition(" =")[0] for axes in canvas(drawn).axes]
+    assert titles == ["people: R̂a", "model: R̂a", "HMRIa", "people: R̂p", "model: R̂p", "HMRIp"]
     # What is in both: the two definitions of the overlap must agree.
     overlap = areas["human_area"] - areas["human_lead"]
     assert overlap == pytest.approx(areas["classifier_area"] - areas["classifier_lead"], abs=1e-9)

@@ -133,6 +133,7 @@ def test_the_manifest_beside_the_stimuli_is_the_table(stimulus_set: StimulusSet)
     ("change", "n_stimuli"),
     [
         ({"sampling": "uniform", "count": 20}, 2 * 20 + 8),
+        ({"sampling": "uniform-parameter", "count": 20}, 2 * 20 + 8),
         ({"sampling": "imagenet-c-levels", "count": 0, "framing": "imagenet"}, 2 * 5 * 8 + 8),
     ],
 )
@@ -298,7 +299,7 @@ def test_a_picture_that_became_unreadable_ends_the_job_with_its_name(stimulus_se
         ({"size_px": 64}, "between 96 and 1024 px, not 64"),
         ({"size_px": 300}, "8 pictures of pets are too small to be shown at 300 px"),
         ({"seed": -1}, "seed must lie"),
-        ({"sampling": "random"}, "choose from even, uniform, imagenet-c-levels"),
+        ({"sampling": "random"}, "choose from even, uniform, uniform-parameter, imagenet-c-levels"),
         ({"sampling": "imported"}, "no sampling 'imported'"),
         ({"framing": "half"}, "choose from whole, imagenet"),
         ({"sampling": "imagenet-c-levels"}, "leave the number of stimuli out"),

@@ -220,28 +220,42 @@ def _curve(found: Findings, population: str, corruption: str, measure: str) -> C
 
 
 def drawn_definitions(_subject: object, _wanted: Wanted) -> Drawn:
-    """What the area under a curve, the leads, HMRI and MRSI are."""
-    v, people, model = definitions()
-    areas, other = definition_areas(), Observer("model", "classifier")
-    hmri, mrsi = f"HMRI = (A(h) − A(h>m)) / A(h) = {areas['hmri']:.2f}", f"MRSI = A(m>h) / A(m) = {areas['mrsi']:.2f}"
-    panels = [
-        (f"A(h) = {areas['human_area']:.2f}", area_figure(PEOPLE, v, people, title="People's area")),
-        (
-            f"A(m) = {areas['classifier_area']:.2f}",
-            area_figure(other, v, model, title="The model's area"),
-        ),
-        (f"{hmri}\n{mrsi}", leads_figure((PEOPLE, people), (other, model), v, title="Leads", measure="accuracy")),
-    ]
-    points = tuple(zip(v, people, model, strict=True))
+    """What R̂ of either property, the leads, HMRI and MRSI are: a row of panels a property."""
+    other = Observer("model", "classifier")
+    panels: list[tuple[str, Figure]] = []
+    points: list[tuple[Any, ...]] = []
+    values: list[tuple[Any, ...]] = []
+    for measure, letter in (("accuracy", "a"), ("consistency", "p")):
+        v, people, model = definitions(measure)
+        areas = definition_areas(measure)
+        hmri = f"HMRI{letter} = (A(h) − A(h>m)) / A(h) = {areas['hmri']:.2f}"
+        mrsi = f"MRSI{letter} = A(m>h) / A(m) = {areas['mrsi']:.2f}"
+        for who, curve, name, area in (
+            (PEOPLE, people, "people: R̂{} = A(h) = {:.2f}", areas["human_area"]),
+            (other, model, "model: R̂{} = A(m) = {:.2f}", areas["classifier_area"]),
+        ):
+            title = name.format(letter, area)
+            panels.append((title, area_figure(who, v, curve, title=title, measure=measure)))
+        leads_of = leads_figure((PEOPLE, people), (other, model), v, title=f"Leads, {measure}", measure=measure)
+        panels.append((f"{hmri}\n{mrsi}", leads_of))
+        points += [(measure, *point) for point in zip(v, people, model, strict=True)]
+        values += [(measure, *row) for row in areas.items()]
+    of = Column("property", "Property")
     columns = (Column("visual_change", "Δv", "number"), Column("people", "People", "number"))
     return Drawn.of_panels(
         panels,
-        Table("definitions", "Curves of the drawing", (*columns, Column("model", "Model", "number")), points),
+        Table(
+            "definitions", "Curves of the drawing", (of, *columns, Column("model", "Model", "number")), tuple(points)
+        ),
         Table(
             "areas",
             "Areas of the drawing",
-            (Column("what", "What"), Column("value", "Value", "number")),
-            tuple(areas.items()),
+            (of, Column("what", "What"), Column("value", "Value", "number")),
+            tuple(values),
         ),
         title="What is measured",
+        caption=(
+            "Rγ is the mean of a property γ over visual change, from 0 to 1; R̂γ is the area under its curve.",
+            "R̂a is that of accuracy (answers are right), R̂p that of consistency (answers are as without corruption).",
+        ),
     )

@@ -10,7 +10,7 @@ _STUDY: Subject = "study"
 _FIGURES = (
     PublishedFigure(
         name="definitions",
-        title="What is measured: areas, leads, HMRI and MRSI",
+        title="What is measured: R̂a and R̂p, leads, HMRI and MRSI",
         of="nothing",
         papers="VCR Fig. 1, 2(b), S7",
         needs="nothing",

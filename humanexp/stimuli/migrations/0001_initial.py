@@ -170,7 +170,8 @@ class Migration(migrations.Migration):
                             models.CharField(
                                 choices=[
                                     ("even", "evenly over visual change"),
-                                    ("uniform", "uniformly over the parameter, as published"),
+                                    ("uniform", "uniformly over the logarithm of the parameter"),
+                                    ("uniform-parameter", "uniformly over the parameter, as published"),
                                     ("imagenet-c-levels", "the five published levels of ImageNet-C"),
                                     ("imported", "imported from elsewhere"),
                                 ],

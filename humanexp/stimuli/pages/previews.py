@@ -113,7 +113,7 @@ def _nearer(
 
 
 def _is_made(stimulus_set: StimulusSet, corruption: Corruption | None) -> bool:
-    return corruption is not None and stimulus_set.sampling in (Sampling.EVEN, Sampling.UNIFORM)
+    return corruption is not None and stimulus_set.sampling not in (Sampling.LEVELS, Sampling.IMPORTED)
 
 
 def _made(stimulus_set: StimulusSet, image: SourceImage, corruption: Corruption, target: float) -> PictureAt:

@@ -24,7 +24,7 @@ from humanexp.stimuli.selectors.sources import enlargement_of
 SIZES_PX = range(96, 1025)
 MOST_PER_CORRUPTION = 1_000_000
 #: What can be asked for here; a set that was imported says so itself.
-SAMPLINGS = (Sampling.EVEN, Sampling.UNIFORM, Sampling.LEVELS)
+SAMPLINGS = (Sampling.EVEN, Sampling.UNIFORM, Sampling.UNIFORM_PARAMETER, Sampling.LEVELS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +237,7 @@ def _check_enlargement(described: Described) -> None:
             described.sampling == Sampling.LEVELS,
             "sampling",
             "The levels of ImageNet-C are published for pictures of 224 px, and mean something else at native size: "
-            "choose the sampling even or uniform.",
+            "choose another sampling.",
         ),
     )
     for is_refused, field, sentence in refusals:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import itertools
 import tracemalloc
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.errors import InvalidInput, UnknownName
-from analysis.generation.plan import order_originals, pilot_originals, plan_stimuli
+from analysis.generation.plan import Sampling, order_originals, pilot_originals, plan_stimuli
 from analysis.original import Original
 from analysis.visual_change.targeting import PilotMap
 
@@ -124,24 +126,29 @@ def test_order_is_a_permutation() -> None:
     assert sorted(order_originals(originals, 3), key=lambda o: o.key) == sorted(originals, key=lambda o: o.key)
 
 
-def test_uniform_sampling_draws_parameters_over_the_domain_in_its_scale() -> None:
+@pytest.mark.parametrize(("sampling", "traversed"), [("uniform", np.log), ("uniform-parameter", np.asarray)])
+def test_uniform_samplings_draw_the_logarithm_of_the_parameter_or_itself(
+    sampling: Sampling, traversed: Callable[[Any], Any]
+) -> None:
     originals = make_originals({"cat": 30, "dog": 30})
-    names = ["gaussian_noise", "uniform_noise"]
-    plan = plan_stimuli(originals, {}, corruptions=names, count=600, seed=4, size_px=224, sampling="uniform")
+    # The parameter of shot noise falls as it damages more.
+    names = ["gaussian_noise", "shot_noise"]
+    plan = plan_stimuli(originals, {}, corruptions=names, count=600, seed=4, size_px=224, sampling=sampling)
     for name in names:
         requests = [request for one in plan for request in one.requests if request.corruption == name]
         corruption = CORRUPTIONS[name]
         assert len(requests) == 600
         assert all(request.target is None and request.version == corruption.version for request in requests)
-        strengths = np.log([r.parameter for r in requests]) - np.log(corruption.low)
-        strengths /= np.log(corruption.high / corruption.low)
-        # Uniform on the logarithm: Kolmogorov's distance at the level of 1 in 10,000.
+        strengths = traversed([r.parameter for r in requests]) - traversed(corruption.low)
+        strengths = strengths / (traversed(corruption.high) - traversed(corruption.low))
+        # Uniform over the domain: Kolmogorov's distance at the level of 1 in 10,000.
         assert np.abs(np.sort(strengths) - (np.arange(600) + 0.5) / 600).max() < 2.2 / np.sqrt(600)
         assert len({r.stimulus for r in requests}) == len({r.seed for r in requests}) == 600
     shares = [len(one.requests) for one in plan]
     assert set(shares) == {21}
     first, second = (
-        [np.mean([np.log(r.parameter) for r in one.requests if r.corruption == name]) for one in plan] for name in names
+        [np.mean([traversed(r.parameter) for r in one.requests if r.corruption == name]) for one in plan]
+        for name in names
     )
     assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(60)
 

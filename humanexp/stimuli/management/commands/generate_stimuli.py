@@ -39,7 +39,8 @@ class Command(OwnedCommand):
             "--sampling",
             default=Sampling.EVEN.value,
             metavar="|".join(SAMPLINGS),
-            help="even: evenly over visual change (default); uniform: uniformly over the parameter, as published; "
+            help="even: evenly over visual change (default); uniform: uniformly over the logarithm of the parameter; "
+            "uniform-parameter: uniformly over the parameter itself, as published; "
             "imagenet-c-levels: the five published levels of ImageNet-C",
         )
         parser.add_argument(
@@ -92,7 +93,7 @@ class Command(OwnedCommand):
         self._report(stimulus_set)
 
     def _find_or_create(self, options: dict[str, Any]) -> StimulusSet:
-        if options["count"] is None and options["sampling"] in (Sampling.EVEN, Sampling.UNIFORM):
+        if options["count"] is None and options["sampling"] in SAMPLINGS and options["sampling"] != Sampling.LEVELS:
             raise CommandError(f"Say how many stimuli a function with --count N; {options['sampling']} needs it.")
         described = Described(
             source_set=source_set_by_name(options["images"]),
