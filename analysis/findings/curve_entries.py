@@ -279,10 +279,16 @@ def _curve_entry(
         scheme=fit.config.scheme,
         category_gaps=missing or ...,
         weighted=... if fit.weighted is None else Weighted.of(fit.weighted),
-        own=... if curve.own is None else OwnArea.of(curve.own, interval=curve.own.area_interval),
+        own=... if curve.own is None else _own(curve.own, is_of_people=key.population == HUMANS),
         bins=_bins(key, curve, space),
         **derived,
     )
+
+
+def _own(fit: CurveFit, *, is_of_people: bool) -> OwnArea:
+    """The default curve: its area, and the bands of people's, by which their curves are said to overlap."""
+    has_band = is_of_people and fit.bands is not None
+    return OwnArea.of(fit, interval=fit.area_interval, band=_band(fit) if has_band else ...)
 
 
 def _band(fit: CurveFit) -> Band:

@@ -115,6 +115,48 @@ def test_the_data_beside_it_are_the_findings(with_run: Analysed) -> None:
     assert classes == {"blur", "noise", "colour", "weather"}, "families, as no classes of consistency were sought"
 
 
+def test_panels_are_published_classes_or_families_where_these_are_chosen(with_run: Analysed) -> None:
+    drawn = FIGURES["people-by-function"].drawn(with_run, {"panels": "published"})
+    members: dict[str, set[str]] = {}
+    for row in rows(drawn):
+        members.setdefault(row["class"], set()).add(row["function"])
+    assert {name: members[name] for name in PUBLISHED_CLASSES} == {k: set(v) for k, v in PUBLISHED_CLASSES.items()}
+    assert len(members["Unlike any other"]) == 5 and len(members) == 3
+    within = [
+        one.verdict
+        for one in with_run.found.similarity
+        if one.property == "accuracy" and any(set(one.pair) <= set(own) for own in PUBLISHED_CLASSES.values())
+    ]
+    assert len(within) == 4 * 3 // 2 + 5 * 4 // 2
+    (said,) = [one for one in drawn.caption if one.startswith("Panels: classes as published")]
+    assert all(f"{within.count(verdict)} {verdict}" in said for verdict in set(within))
+    families = rows(FIGURES["people-by-function"].drawn(with_run, {"panels": "families"}))
+    assert {row["class"] for row in families} == {"blur", "noise", "colour", "weather"}
+    with pytest.raises(InvalidRequest, match="found, families or published, not 'mine'"):
+        FIGURES["people-by-function"].drawn(with_run, {"panels": "mine"})
+
+
+def test_published_curves_are_drawn_with_the_bands_of_the_default_curve(large: Study, with_run: Analysed) -> None:
+    found = json.loads(media_path(with_run.run.findings_file).read_text(encoding="utf-8"))
+    for one in found["curves"]:
+        ours = one["band"]
+        one["band"] = {"v": ours["v"], "estimate": [0.5 for _ in ours["v"]]}
+        one["own"] = {"area": one["area"], "interval": None, "band": ours}
+    settings = {"seed": 7, "n_bootstrap": 1000, "level": 0.95, "margin": 0.03, "curve": "paper"}
+    paper = changed(large, curves=found["curves"], settings=settings)
+    drawn = FIGURES["people-by-function"].drawn(paper, {})
+    made = canvas(drawn)
+    assert set(drawn_by(made.axes[0], "line")[0].get_ydata()) == {0.5}
+    outline = drawn_by(made.axes[0], "band")[0].get_paths()[0].vertices
+    assert outline[:, 1].max() == pytest.approx(max(band(with_run.found, "humans", NAMES[0]).simultaneous_upper))
+    assert any("as published" in one for one in drawn.caption)
+    assert any("those of the default curve" in one for one in drawn.caption)
+    for one in found["curves"]:
+        del one["own"]["band"]
+    with pytest.raises(InputRefused, match="humanexp analyse large --curve paper --bootstrap 1000"):
+        FIGURES["people-by-function"].drawn(changed(large, curves=found["curves"], settings=settings), {})
+
+
 def test_without_bands_it_says_how_to_get_them(large: Study, with_run: Analysed) -> None:
     found = json.loads(media_path(with_run.run.findings_file).read_text(encoding="utf-8"))
     for one in found["curves"]:

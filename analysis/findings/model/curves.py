@@ -115,6 +115,8 @@ class OwnArea(Entry):
 
     area: float
     interval: Interval | None
+    #: that curve with its bands; of people alone, and None without refits
+    band: Band | None = None
 
 
 class Misses(Entry):

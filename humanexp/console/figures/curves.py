@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from analysis.corruptions import CORRUPTIONS
@@ -18,6 +19,7 @@ from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from humanexp.console.figures.figure import Drawn, Wanted, chosen
+from humanexp.console.figures.pictures import OTHERS, classes_of as published_classes_of
 from humanexp.console.figures.subjects import Analysed
 from humanexp.core.errors import InputRefused
 from humanexp.results.charts.chart import observers_of, readable
@@ -27,26 +29,28 @@ from humanexp.results.charts.curves import plotted
 _MOST = 8
 #: Panels of leads at most, which is what a page holds.
 _PANELS = 12
-_ALONE = "Unlike any other"
+_BANDS_OF_OURS = "The bands are those of the default curve of the same answers, which a published curve may leave."
 
 
 def people_by_function(analysed: Analysed, wanted: Wanted) -> Drawn:
-    """People's curves of several functions in one axes, a panel a class of alike ones, with their 83 % bands."""
+    """People's curves of several functions in one axes, a panel a class or a family, with their 83 % bands."""
     found, measure = analysed.found, wanted.property
-    curves = [one for one in found.human_curves if one.property == measure and one.abscissa == "visual_change"]
-    if not curves:
+    drawn = [one for one in found.human_curves if one.property == measure and one.abscissa == "visual_change"]
+    if not drawn:
         raise InputRefused(
             f"The study {analysed.study.slug} has no curve of people's {measure} over visual change: it needs answers "
             "to corrupted pictures whose visual change was measured."
         )
-    if any(one.band.simultaneous_level is None for one in curves):
+    curves = [_with_band(one) for one in drawn]
+    if any(one.band.of_kind("simultaneous") is None for one in curves):
+        curve = "" if found.curve_kind == "spline" else f" --curve {found.curve_kind}"
         raise InputRefused(
-            f"The analysis of {analysed.study.slug} has no bands: analyse it with refits, “humanexp analyse "
-            f"{analysed.study.slug} --bootstrap 1000”."
+            f"The analysis of {analysed.study.slug} has no bands: analyse it again, with refits, “humanexp analyse "
+            f"{analysed.study.slug}{curve} --bootstrap 1000”."
         )
     level = max(one.band.simultaneous_level or 0.0 for one in curves)
     by_name = {one.corruption: one for one in curves}
-    classes = classes_of(found, measure, list(by_name))
+    classes = panels_of(found, measure, list(by_name), wanted.panels)
     # No two functions look alike, also in different panels: there is one legend.
     places = {name: place for place, name in enumerate(name for _, names in classes for name in names)}
     rows: list[tuple[Any, ...]] = []
@@ -86,22 +90,39 @@ def people_by_function(analysed: Analysed, wanted: Wanted) -> Drawn:
     caption = (
         f"{sum(one.overlap_83 for one in overlaps)} of {len(overlaps)} pairs of bands overlap wherever both were "
         "measured; overlap alone shows no two functions to be alike.",
+        *([_verdicts_within(found, measure, classes)] if wanted.panels == "published" else []),
+        *([found.curve_note, _BANDS_OF_OURS] if found.curve_note else []),
         *found.about_people,
     )
     title = f"People's {measure} under {len(curves)} corruption functions"
     return Drawn.of_panels(panels, table, title=title, caption=caption)
 
 
-def classes_of(found: Findings, measure: str, names: list[str]) -> list[tuple[str, list[str]]]:
-    """Title and functions of every panel: classes that were found alike, then those like none; else families."""
+def _with_band(curve: Curve) -> Curve:
+    """The curve; as published, it has the simultaneous band of the default curve of the same answers."""
+    ours = curve.own.band if curve.own else None
+    if ours is None:
+        return curve
+    band = {name: getattr(ours, name) for name in ("simultaneous_lower", "simultaneous_upper", "simultaneous_level")}
+    return curve.model_copy(update={"band": curve.band.model_copy(update=band)})
+
+
+def panels_of(found: Findings, measure: str, names: list[str], by: str = "found") -> list[tuple[str, list[str]]]:
+    """Title and functions of every panel.
+
+    Classes that were found alike, then those like none, and without any class families; or families; or the published
+    classes.
+    """
     entry = next((one for one in found.classes if one.population == HUMANS and one.property == measure), None)
     groups: list[tuple[str, list[str]]] = []
-    if entry is not None:
+    if by == "published":
+        groups = published_classes_of(names)
+    elif entry is not None and by == "found":
         alike = [[name for name in members if name in names] for members in entry.classes]
         groups = [(f"Alike: {_family(members)}", members) for members in alike if len(members) > 1]
     left = [name for name in names if all(name not in members for _, members in groups)]
     if groups:
-        groups += [(_ALONE, left)] if left else []
+        groups += [(OTHERS, left)] if left else []
     else:
         families = dict.fromkeys(_family([name]) for name in left)
         groups = [(family, [name for name in left if _family([name]) == family]) for family in families]
@@ -110,6 +131,18 @@ def classes_of(found: Findings, measure: str, names: list[str]) -> list[tuple[st
         for title, members in groups
         for start in range(0, len(members), _MOST)
     ]
+
+
+def _verdicts_within(found: Findings, measure: str, classes: list[tuple[str, list[str]]]) -> str:
+    """What is found here of pairs within the published classes."""
+    inside = [set(members) for title, members in classes if not title.startswith(OTHERS)]
+    verdicts = Counter(
+        one.verdict
+        for one in found.similarity
+        if one.property == measure and any(set(one.pair) <= members for members in inside)
+    )
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()) or "none compared"
+    return f"Panels: classes as published (VCR, section 4.3). Pairs within these classes, by these answers: {counted}."
 
 
 def _family(names: list[str]) -> str:

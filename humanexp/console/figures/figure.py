@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: What a figure is of; one of nothing is drawn from its definition.
 Subject = Literal["study", "stimulus set", "search", "retraining", "nothing"]
+#: What can be chosen by a few words only, the usual one first.
+OPTIONS = {"property": ("accuracy", "consistency"), "panels": ("found", "families", "published")}
 #: What numbers of changes are separated by.
 _COMMA = ","
 
@@ -43,6 +45,8 @@ class Wanted:
     condition: str = ""
     #: share right, in [0, 1]
     accuracy: float = 0.5
+    #: what a panel is: a class that was found, a family, or a published class
+    panels: str = "found"
 
     @classmethod
     def of(cls, given: Mapping[str, str], allowed: Collection[str]) -> Wanted:
@@ -58,8 +62,10 @@ class Wanted:
             values["at"] = tuple(_share(one, "at") for one in chosen["at"].split(_COMMA))
         if "accuracy" in values:
             values["accuracy"] = _share(chosen["accuracy"], "accuracy")
-        if values.get("property", "accuracy") not in ("accuracy", "consistency"):
-            raise InvalidRequest(f"The property is accuracy or consistency, not {values['property']!r}.")
+        for name, options in OPTIONS.items():
+            if values.get(name, options[0]) not in options:
+                listed = f"{', '.join(options[:-1])} or {options[-1]}"
+                raise InvalidRequest(f"{name} is {listed}, not {values[name]!r}.")
         return cls(**values)
 
 

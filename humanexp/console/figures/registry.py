@@ -55,7 +55,7 @@ _FIGURES = (
         papers="VCR Fig. 8, 12",
         needs="an analysis with refits of answers over visual change",
         build=curves.people_by_function,
-        choices=("property",),
+        choices=("property", "panels"),
     ),
     PublishedFigure(
         name="leads",

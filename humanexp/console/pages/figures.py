@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import WIDTHS
-from humanexp.console.figures.figure import PublishedFigure, Subject
+from humanexp.console.figures.figure import OPTIONS, PublishedFigure, Subject
 from humanexp.console.figures.registry import figure_named, figures_of
 from humanexp.console.figures.subjects import analysed, subject_of
 from humanexp.core import ownership
@@ -48,6 +48,11 @@ class Choice:
 
     name: str
     value: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """All that there is to choose; empty where it is typed."""
+        return OPTIONS.get(self.name, ())
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ _CHOICES = {
     "beside": "another stimulus set",
     "condition": "condition of the pairs",
     "accuracy": "share right at which answers are compared (default: 0.5)",
+    "panels": "found (default): classes that the verdicts make, else families; families; published: VCR's classes",
 }
 
 
