@@ -147,6 +147,38 @@ def test_headline_table_report_and_json_say_the_same_of_conditions_that_are_spac
     assert "over the measured windows" in headline_of({"comparisons": [judged("a", "differs")]}).text
 
 
+def test_the_verdict_on_a_corruption_names_where_a_model_is_above_people_and_below() -> None:
+    def window(low: float, high: float, difference: float, significant: bool = True) -> dict[str, Any]:
+        return {"range": [low, high], "difference": difference, "lower": difference - 0.1, "upper": difference + 0.1,
+                "significant": significant}  # fmt: skip
+
+    def cell(**changed: Any) -> Any:
+        found = findings(comparisons=[entry("vgg", **changed) if "no_verdict" in changed else judged("vgg", **changed)])
+        table = comparisons_table(found, "accuracy", "gaussian_blur")
+        place = [column.label for column in table.columns].index("Against people")
+        assert str(table.rows[0][place]) in table.to_csv().replace('"', "")
+        return table.rows[0][place]
+
+    both = {"exceeds": [[0.1, 0.25], [0.4, 0.55]], "falls_short": [[0.8, 0.95]]}
+    crossing = [window(0.1, 0.25, 0.2), window(0.4, 0.55, 0.2), window(0.8, 0.95, -0.3)]
+    assert cell(word="differs", statement="differs from people (crosses)", windows=crossing, **both) == (
+        "differs from people (crosses) (above people at Δv 0.10 to 0.25 and 0.40 to 0.55, below people at Δv 0.80 to "
+        "0.95)"
+    )
+    mean = {"exceeds": [], "falls_short": [[0.05, 0.95]], "windows": [window(0.1, 0.25, -0.05, False)]}
+    assert cell(word="differs", statement="differs", **mean) == (
+        "differs (below people on average over Δv 0.05 to 0.95)"
+    )
+    conditions = {"exceeds": [], "falls_short": [[0.3, 0.3], [1.0, 1.0]],
+                  "windows": [window(0.3, 0.3, -0.2), window(1.0, 1.0, -0.2)]}  # fmt: skip
+    assert cell(word="differs", statement="differs", **conditions) == (
+        "differs (below people at conditions 0.30 and 1.00)"
+    )
+    assert cell(word="undecided", statement="undecided", exceeds=[], falls_short=[]) == "undecided"
+    # Withheld: whatever the findings have of ranges, nothing is said of them.
+    assert cell(no_verdict="no verdict: three people", **both) == "no verdict: three people"
+
+
 def test_cue_conflicts_open_with_the_shape_bias_that_they_are_for() -> None:
     means = [{"condition": "0", "mean_over_observers": 0.776, "observers": 4}]
     bias = {

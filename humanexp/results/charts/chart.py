@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from analysis.figures.table import Table
@@ -165,6 +165,11 @@ def axis_label(findings: Findings, corruption: str) -> str:
 def conditions_of(findings: Findings) -> list[str]:
     """Conditions in the findings' own order."""
     return list(dict.fromkeys(cell.condition for cell in findings.accuracy))
+
+
+def ranges_words(ranges: Iterable[tuple[float, float]]) -> str:
+    """Ranges of the axis; a condition is one place."""
+    return " and ".join(f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}" for low, high in ranges)
 
 
 def readable(name: str) -> str:

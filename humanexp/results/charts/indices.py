@@ -23,7 +23,7 @@ from analysis.findings.model.comparisons import Comparison, Leader, ModelVerdict
 from analysis.findings.model.entry import Twin
 from analysis.findings.model.findings import Findings
 from analysis.wording import quoted
-from humanexp.results.charts.chart import Chart, ChartChoice, Family, observers_of, readable
+from humanexp.results.charts.chart import Chart, ChartChoice, Family, observers_of, ranges_words, readable
 from humanexp.results.charts.curves import CONSISTENCY_CAVEAT
 from humanexp.results.charts.weights import weighted_indices, weighted_means
 
@@ -92,6 +92,22 @@ def _verdict_on_all(own: Sequence[Comparison], joint: Leader | None) -> str:
     if withheld:
         return f"no verdict on {withheld} of {len(own)} corruptions" if len(own) > 1 else own[0].no_verdict
     return joint.verdict.statement if joint and joint.verdict else ""
+
+
+def _verdict_on_one(entry: Comparison) -> str:
+    """What is said on one corruption, with the ranges where the model is shown to be above people, and below."""
+    verdict = entry.verdict
+    if verdict is None:
+        return entry.no_verdict
+    axis = "conditions" if verdict.has_conditions else "Δv"
+    # Where no window differs but the mean does, the range is all that was measured.
+    place = f"at {axis}" if any(one.significant for one in verdict.windows) else f"on average over {axis}"
+    where = [
+        f"{word} people {place} {ranges_words(ranges)}"
+        for word, ranges in (("above", entry.exceeds), ("below", entry.falls_short))
+        if ranges
+    ]
+    return f"{verdict.statement} ({', '.join(where)})" if where else verdict.statement
 
 
 def _difference(verdict: ModelVerdict | None) -> Estimate:
@@ -200,7 +216,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             (
                 entry.classifier,
                 readable(entry.human_curve) + (" (borrowed)" if entry.borrowed else ""),
-                entry.verdict.statement if entry.verdict else entry.no_verdict,
+                _verdict_on_one(entry),
                 _difference(entry.verdict),
                 estimate(entry.shown.hmri, None),
                 estimate(entry.shown.mrsi, None),

@@ -17,6 +17,7 @@ from humanexp.results.charts.chart import (
     only_chart,
     population_keys,
     population_label,
+    ranges_words,
     readable,
 )
 
@@ -70,15 +71,11 @@ def pairs_table(entries: list[Similarity], title: str, about: tuple[str, ...]) -
 def _verdict(entry: Similarity) -> str:
     """The verdict, and where the first is shown to be higher and lower where they differ."""
     where = [
-        f"{word} at Δv {_ranges(ranges)}"
+        f"{word} at Δv {ranges_words(ranges)}"
         for word, ranges in (("higher", entry.higher_on), ("lower", entry.lower_on))
         if ranges
     ]
     return f"{entry.verdict} ({', '.join(where)})" if where else entry.verdict
-
-
-def _ranges(ranges: tuple[tuple[float, float], ...]) -> str:
-    return " and ".join(f"{low:.2f} to {high:.2f}" for low, high in ranges)
 
 
 def _overlap(value: bool) -> str:
