@@ -32,8 +32,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Self-report -> the answer that keeps a session. None of them ever excludes anybody by itself.
-SELF_REPORTS = {"sight": "yes", "colour_sight": "yes", "corruption_knowledge": "no"}
+@dataclass(frozen=True)
+class SelfReport:
+    """The answer to a question of the start page that keeps a session."""
+
+    question: str
+    answer: str
+    #: to follow "people who report"
+    words: str
+
+
+#: What can be chosen, by its name in addresses. None of them ever excludes anybody by itself. VCR (section 4.3) would
+#: have people with a basic knowledge of corruptions say which are alike.
+SELF_REPORTS = {
+    "sight": SelfReport("sight", "yes", "normal or corrected sight"),
+    "colour_sight": SelfReport("colour_sight", "yes", "normal colour sight"),
+    "corruption_knowledge": SelfReport("corruption_knowledge", "no", "no knowledge of image corruptions"),
+    "knows_corruptions": SelfReport("corruption_knowledge", "yes", "knowledge of image corruptions"),
+}
 CLEAN = "none"
 
 
@@ -59,6 +75,8 @@ class Selection(BaseModel):
         unknown = [name for name in names if name not in SELF_REPORTS]
         if unknown:
             raise InputRefused(f"There is no self-report called {unknown[0]!r}; there are {', '.join(SELF_REPORTS)}.")
+        if len({SELF_REPORTS[name].question for name in names}) < len(set(names)):
+            raise InputRefused("No person reports both knowledge of image corruptions and none: choose one of them.")
         return names
 
     @property
@@ -73,17 +91,12 @@ class Selection(BaseModel):
     @property
     def sentences(self) -> list[str]:
         """What was chosen, in words; empty where nothing was."""
-        reports = {
-            "sight": "people who report normal or corrected sight",
-            "colour_sight": "people who report normal colour sight",
-            "corruption_knowledge": "people who report no knowledge of image corruptions",
-        }
         corruptions = ", ".join(name.replace("_", " ") for name in self.corruptions)
         said = (
             (self.all_sessions, "excluded sessions count too"),
             (self.timing_ok, "only trials whose timing is in order"),
             (self.drop_misses, "misses are left out"),
-            *((True, f"only {reports[name]}") for name in self.self_reports),
+            *((True, f"only people who report {SELF_REPORTS[name].words}") for name in self.self_reports),
             (self.corruptions, f"only {corruptions}"),
         )
         return [sentence for is_chosen, sentence in said if is_chosen]
@@ -92,8 +105,8 @@ class Selection(BaseModel):
         """The chosen rows of a table of trials; `reports` are the self-reports by session."""
         keep = trials["session"].notna()
         for name in self.self_reports:
-            wanted = SELF_REPORTS[name]
-            chosen = {session for session, report in reports.items() if report.get(name) == wanted}
+            asked = SELF_REPORTS[name]
+            chosen = {session for session, report in reports.items() if report.get(asked.question) == asked.answer}
             keep &= trials["session"].isin(chosen)
         if self.timing_ok:
             keep &= trials["timing_ok"].fillna(False).astype(bool)

@@ -38,12 +38,15 @@ def test_a_choice_survives_json_and_says_what_it_is() -> None:
     assert Selection().to_dict() == {} and Selection().is_whole and not chosen.is_whole
     with pytest.raises(InputRefused, match="no self-report called 'age'"):
         Selection(self_reports=("age",))
+    with pytest.raises(InputRefused, match="choose one of them"):
+        Selection(self_reports=("corruption_knowledge", "knows_corruptions"))
 
 
 def test_each_choice_keeps_the_rows_it_says(study: Study, user: User) -> None:
     first, second, *_ = Session.objects.filter(study=study)
-    Session.objects.filter(pk=first.pk).update(environment={"self_report": {"sight": "yes"}})
-    Session.objects.filter(pk=second.pk).update(environment={"self_report": {"sight": "no"}})
+    said = [{"sight": "yes", "corruption_knowledge": "yes"}, {"sight": "no", "corruption_knowledge": "no"}]
+    for session, report in zip((first, second), said, strict=True):
+        Session.objects.filter(pk=session.pk).update(environment={"self_report": report})
     Response.objects.filter(session=first, position=0).update(timing_ok=False)
     Response.objects.filter(session=first, position=1).update(response="na")
     judge_study(study)
@@ -58,6 +61,9 @@ def test_each_choice_keeps_the_rows_it_says(study: Study, user: User) -> None:
     assert len(kept(Selection(timing_ok=True))) == len(trials) - 1
     assert len(kept(Selection(drop_misses=True))) == len(trials) - 1
     assert set(kept(Selection(self_reports=("sight",)))["session"]) == {first.code}
+    everyone = {"all_sessions": True}
+    assert set(kept(Selection(self_reports=("knows_corruptions",), **everyone))["session"]) == {first.code}
+    assert set(kept(Selection(self_reports=("corruption_knowledge",), **everyone))["session"]) == {second.code}
     only = kept(Selection(corruptions=CORRUPTIONS[:1]))
     assert set(only["corruption"]) == {CORRUPTIONS[0], "none"}
 

@@ -48,12 +48,6 @@ from humanexp.studies.models import Action, Origin, Study
 from humanexp.studies.permissions import may
 from humanexp.studies.selectors import study_for, subject_of
 
-_REPORTS = {
-    "sight": "normal or corrected sight",
-    "colour_sight": "normal colour sight",
-    "corruption_knowledge": "no knowledge of image corruptions",
-}
-
 
 class SelectionForm(forms.Form):
     """Which sessions and trials an analysis counts; everything as it opens = as planned."""
@@ -63,7 +57,7 @@ class SelectionForm(forms.Form):
     drop_misses = forms.BooleanField(label="Leave misses out instead of counting them as wrong", required=False)
     self_reports = forms.MultipleChoiceField(
         label="Only people who report",
-        choices=[(name, _REPORTS[name]) for name in SELF_REPORTS],
+        choices=[(name, one.words) for name, one in SELF_REPORTS.items()],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
