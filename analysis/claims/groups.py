@@ -75,6 +75,12 @@ GROUPS_NOTE = (
     "Means over these networks and these functions, each pair counting once; nothing is said of other networks of a "
     "kind. Intervals each for itself, over people and originals; pairs of groups are corrected together."
 )
+#: Beside every table with means of consistency over groups.
+CONSISTENCY_NOTE = (
+    "Means of the curves of consistency, each pair of network and function counting once. They have no intervals, and "
+    "no groups are said to differ: people are compared with each other's answers to clean pictures and networks with "
+    "their own, and no variance of that difference is calibrated."
+)
 #: Beside every table with reversals.
 REVERSALS_NOTE = (
     "Ranks are places by the numbers, and describe these pictures. An order is shown to be reversed where both "

@@ -26,7 +26,7 @@ from analysis.findings.curve_entries import curve_entries, guessing_notes, reach
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.factors import factor_entries, with_factors
 from analysis.findings.fits import FitSettings, Report, Steps, StudyCurves, fit_study
-from analysis.findings.group_means import group_means_entries
+from analysis.findings.group_means import group_indices_entries, group_means_entries
 from analysis.findings.groups import group_entries
 from analysis.findings.leaderboard import difficulty_entries, leaderboard_entries
 from analysis.findings.levels import level_entries
@@ -247,7 +247,8 @@ def _findings(
     added = recruiter_entries(curves.judged, observed.people, fitting, origins=origins)
     if compared.verdicts is not None:
         groups = group_means_entries(curves, observed.people, compared.comparisons, fitting)
-        found = found.model_copy(update=groups)
+        indices = group_indices_entries(compared.comparisons, fitting.network_kinds)
+        found = found.model_copy(update=groups | ({"group_indices": indices} if indices else {}))
     found = found.model_copy(update=added | person_entries(tables.trials, *told))
     steps.then("other choices of sessions and trials")
     if not settings.sensitivity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.findings.model.comparisons import GroupContrast, GroupMean
+from analysis.findings.model.comparisons import GroupContrast, GroupIndices, GroupMean
 from humanexp.results.charts.group_means import GROUP_MEANS
 from tests.analysis.findings.examples import findings
 
@@ -35,6 +35,23 @@ def test_kinds_stand_in_their_order_and_families_from_the_widest_gap() -> None:
     )
     assert families.tables[1].rows == ()
     assert kinds.figure is not None and kinds.figure.y.categories == ("vision transformer", "adversarially trained")
+
+
+def test_consistency_has_a_table_of_indices_and_no_verdict() -> None:
+    def indices(group: str, hmri: float) -> GroupIndices:
+        return GroupIndices(
+            grouping="families", group=group, property="consistency", networks=("a", "b"), corruptions=("frost",),
+            human_area=0.8, classifier_area=0.6, hmri=hmri, mrsi=0.01,
+        )  # fmt: skip
+
+    means = (mean("families", "noise", -0.05), mean("families", "blur", -0.3))
+    found = findings(group_means=means, group_indices=(indices("noise", 0.9), indices("blur", 0.7)))
+    table = GROUP_MEANS.build(found, "means--families").table("consistency-families")
+    assert table.rows == (("blur", 0.7, 0.01, 0.8, 0.6, 2, 1), ("noise", 0.9, 0.01, 0.8, 0.6, 2, 1))
+    assert "no groups are said to differ" in table.notes[0]
+    assert not {column.kind for column in table.columns} & {"estimate", "p"}
+    bare = GROUP_MEANS.build(findings(group_means=means), "means--families")
+    assert [one.key for one in bare.tables] == ["means-families", "contrasts-families"]
 
 
 def test_without_means_there_is_no_card() -> None:

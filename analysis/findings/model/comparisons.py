@@ -319,6 +319,34 @@ class GroupMean(Entry):
     mrsi: float
 
 
+class GroupIndices(Entry):
+    """Areas and indices of consistency on average over a kind of networks, or over a family of functions.
+
+    Without intervals, and no two groups are said to differ: see `analysis.findings.group_means`.
+
+    Attributes
+    ----------
+    grouping : {"kinds", "families"}
+    group : str
+        As in `GroupMean`.
+    property : {"consistency"}
+    networks, corruptions : tuple of str
+        Over all pairs of these, each counting once.
+    human_area, classifier_area, hmri, mrsi : float
+        Means of what is shown of the pairs.
+    """
+
+    grouping: Grouping
+    group: str
+    property: Property
+    networks: tuple[str, ...]
+    corruptions: tuple[str, ...]
+    human_area: float
+    classifier_area: float
+    hmri: float
+    mrsi: float
+
+
 class GroupContrast(Entry):
     """The mean difference of one group minus that of another; the one with the higher mean comes first.
 

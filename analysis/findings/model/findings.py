@@ -28,7 +28,7 @@ from analysis.findings.model.agreement import (
     SoftAgreement,
 )
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
-from analysis.findings.model.comparisons import Comparison, GroupContrast, GroupMean, Leader
+from analysis.findings.model.comparisons import Comparison, GroupContrast, GroupIndices, GroupMean, Leader
 from analysis.findings.model.curves import AlikeClasses, Curve, Discrimination, Similarity
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.people import (
@@ -72,6 +72,8 @@ class Findings(Entry):
     #: over kinds of networks and over families of functions, where there are two or more of these
     group_means: tuple[GroupMean, ...] = ()
     group_contrasts: tuple[GroupContrast, ...] = ()
+    #: of consistency, where people's was measured
+    group_indices: tuple[GroupIndices, ...] = ()
     #: for people; for classifiers it follows
     similarity: tuple[Similarity, ...] = ()
     classifier_similarity: tuple[Similarity, ...] = ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from analysis.claims.groups import GROUPS_NOTE
+from analysis.claims.groups import CONSISTENCY_NOTE, GROUPS_NOTE
 from analysis.figures.rows import estimates_figure
 from analysis.figures.table import Column, Table
 from analysis.figures.value import Axis
-from analysis.findings.model.comparisons import Grouping, GroupMean
+from analysis.findings.model.comparisons import GroupIndices, Grouping, GroupMean
 from analysis.findings.model.findings import Findings
 from analysis.observers.kinds import KINDS
 from humanexp.results.charts.chart import Chart, ChartChoice, Family, readable
@@ -19,7 +19,7 @@ def _choices(findings: Findings) -> list[ChartChoice]:
     return [ChartChoice(f"means--{one}", label) for one, label in _LABELS.items() if one in there]
 
 
-def name_of(one: GroupMean) -> str:
+def name_of(one: GroupMean | GroupIndices) -> str:
     """Of a group, for people."""
     return group_name(one.grouping, one.group)
 
@@ -99,6 +99,7 @@ def _build(findings: Findings, key: str) -> Chart:
                     for one in contrasts
                 ),
             ),
+            *_consistency(findings, grouping),
         ),
         definition=(
             "Mean accuracy of each network minus that of people over everything measured, as in the leaderboard; then "
@@ -112,6 +113,43 @@ def _build(findings: Findings, key: str) -> Chart:
             "Families can differ in how far their functions change pictures.",
         ),
     )
+
+
+def _consistency(findings: Findings, grouping: Grouping) -> list[Table]:
+    """Areas and indices of consistency, without intervals; none where people's was not measured."""
+    entries = [one for one in findings.group_indices if one.grouping == grouping]
+    if not entries:
+        return []
+    # In the order of the table of accuracy; of families, the one first on which networks reach least.
+    ordered = sorted(entries, key=lambda one: (KINDS[one.group].order if grouping == "kinds" else 0, one.hmri))
+    return [
+        Table(
+            f"consistency-{grouping}",
+            f"Consistency, by {_LABELS[grouping]}",
+            (
+                Column("group", "Networks" if grouping == "kinds" else "Functions"),
+                Column("hmri", "HMRI", "number"),
+                Column("mrsi", "MRSI", "number"),
+                Column("human_area", "R̂ people", "number"),
+                Column("model_area", "R̂ models", "number"),
+                Column("networks", "Networks", "count"),
+                Column("functions", "Functions", "count"),
+            ),
+            tuple(
+                (
+                    name_of(one),
+                    one.hmri,
+                    one.mrsi,
+                    one.human_area,
+                    one.classifier_area,
+                    len(one.networks),
+                    len(one.corruptions),
+                )
+                for one in ordered
+            ),
+            (CONSISTENCY_NOTE,),
+        )
+    ]
 
 
 GROUP_MEANS = Family("means", _choices, _build)
