@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -221,6 +222,61 @@ def test_a_generator_of_another_package_is_searched_with(
     # The package's generator is the product's own with another bound: pictures and scores are the same.
     assert [one.sha256 for one in records_of(plugged)] == [one.sha256 for one in records_of(own)]
     assert plugged.scores["pooled"] == own.scores["pooled"]
+
+
+FETCHED = """
+from pathlib import Path
+
+from analysis.classifiers.loading import load_classifier
+from analysis.errors import ClassifierUnavailable
+
+CACHE = Path(__file__).with_name("weights")
+
+
+def classifier(reference, options):
+    if options.allow_download:
+        CACHE.touch()
+    if not CACHE.exists():
+        raise ClassifierUnavailable("The weights are not on this machine: allow the download.")
+    return load_classifier(f"export:{reference}", space=options.space)
+"""
+
+
+@pytest.fixture
+def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A network whose weights are fetched once, and are in a cache from then on."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "fetched_net.py").write_text(FETCHED)
+    entries = "[humanexp.classifiers]\nfetched = fetched_net:classifier\n"
+    monkeypatch.syspath_prepend(str(installed(site, name="fetched-net", entries=entries)))
+    monkeypatch.delitem(sys.modules, "fetched_net", raising=False)
+    return f"fetched:{CLEAN.partition(':')[2]}"
+
+
+def test_weights_of_the_network_that_is_searched_are_fetched_where_that_is_allowed(source_set, fetched: str) -> None:
+    asked = ("drawn", "far", "corruption:gaussian_blur,step=0.5", "--pictures=3")
+    with pytest.raises(CommandError, match="allow the download"):
+        searched(*asked, classifier=fetched)
+    assert "3 pictures" in searched(*asked, "--allow-download", classifier=fetched)
+    assert "3 pictures" in searched(*asked, classifier=fetched)
+
+
+def test_weights_of_an_oracle_and_of_a_study_of_steps_are_fetched_too(source_set, fetched: str) -> None:
+    asked = (
+        "step_study", "--images=drawn", f"--classifier={CLEAN}", "--generator=pixel:", "--name=steps", "--steps=0.01",
+        f"--oracle=classifier:{fetched}", "--runs=1", "--budget=1", "--pictures=3", "--size=64",
+    )  # fmt: skip
+    with pytest.raises(CommandError, match="allow the download"):
+        told(*asked)
+    assert "0.01" in told(*asked, "--allow-download")
+
+
+def test_weights_of_a_network_that_selects_gold_are_fetched_where_that_is_allowed(source_set, fetched: str) -> None:
+    asked = ("select_gold", "--images=drawn", f"--classifier={fetched}")
+    with pytest.raises(CommandError, match="allow the download"):
+        told(*asked)
+    assert "of 16 pictures named right by all" in told(*asked, "--allow-download")
 
 
 def test_a_grey_network_is_searched_by_command(source_set) -> None:

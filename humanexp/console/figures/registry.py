@@ -142,7 +142,7 @@ _FIGURES = (
         name="counterfactuals",
         title="Originals and counterfactuals with both answers",
         of="search",
-        papers="OOR Fig. 2, 5",
+        papers="OOR Fig. 2, 5, for one model",
         needs="a search that has begun",
         build=pictures.counterfactuals,
     ),

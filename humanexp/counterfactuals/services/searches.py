@@ -13,14 +13,14 @@ from django.conf import settings
 from django.db import transaction
 
 from analysis.claims.robustness import SCORE_INTERVALS
-from analysis.classifiers.loading import SCHEMES
+from analysis.classifiers.loading import SCHEMES, load_classifier
 from analysis.compute import executor, run_in_order_of_completion, setting_for
 from analysis.corruptions import CORRUPTIONS
 from analysis.counterfactuals import shards
 from analysis.counterfactuals.files import SearchRecord, read_picture
 from analysis.counterfactuals.score import scores_by_class
 from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search
-from analysis.counterfactuals.specifications import GENERATORS, ORACLES
+from analysis.counterfactuals.specifications import GENERATORS, ORACLES, load_oracle
 from analysis.counterfactuals.summaries import budget_study
 from analysis.native_size import MINIMUM_NATIVE_PX, Enlargement, suggested_enlargement
 from analysis.plugins import CLASSIFIERS, GENERATORS as GENERATORS_OF_PACKAGES, plugin
@@ -36,7 +36,7 @@ from humanexp.evaluations.specs import SHELF, check_safe, from_shelf, shelf_file
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
-from humanexp.stimuli.models import SourceImage
+from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services.descriptions import SIZES_PX
 
 #: What the first word of each specification may be, and an example of it.
@@ -111,6 +111,15 @@ def _check_on_shelf(field: str, path: str) -> None:
             "the file there, or use manage.py counterfactuals.",
             fields={field: "a file of the shelf"},
         )
+
+
+def fetch_networks(source_set: SourceSet, *, classifiers: Sequence[str], oracle: str) -> None:
+    """Load networks once with downloads allowed: the job, which fetches nothing, then finds their weights here."""
+    allowed: dict[str, Any] = {"allow_code": True, "allow_download": True, "space": source_set.space}
+    for classifier in classifiers:
+        load_classifier(from_shelf(classifier), **allowed)
+    if oracle != CROWD:
+        load_oracle(from_shelf(oracle), **allowed)
 
 
 SEARCH_KIND = "counterfactuals.search"

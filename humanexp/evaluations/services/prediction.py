@@ -268,14 +268,21 @@ class GoldReport:
 
 
 def rate_originals(
-    source_set: SourceSet, specs: Sequence[str], progress: Progress, *, allow_code: bool, device: str
+    source_set: SourceSet,
+    specs: Sequence[str],
+    progress: Progress,
+    *,
+    allow_code: bool,
+    device: str,
+    allow_download: bool = False,
 ) -> GoldReport:
     """Ask every classifier about every original, clean, as it is shown, and store what they said."""
     check_ratings_open(source_set)
     file_store.bring(SHELF)
     bring_originals(source_set)
     space = source_set.space
-    classifiers = [_load(spec, space, allow_code=allow_code, device=device) for spec in specs]
+    allowed = {"allow_code": allow_code, "allow_download": allow_download}
+    classifiers = [_load(spec, space, device=device, **allowed) for spec in specs]
     for classifier in classifiers:
         check_not_learned(classifier, source_set.images.all())
     # Pictures are shown to classifiers as to people, in the size of the usual protocol.
@@ -297,8 +304,8 @@ def rate_originals(
     return report
 
 
-def _load(spec: str, space: LabelSpace, *, allow_code: bool, device: str) -> Classifier:
-    loaded = load_classifier(spec, allow_code=allow_code, device=device, space=space)
+def _load(spec: str, space: LabelSpace, *, allow_code: bool, allow_download: bool, device: str) -> Classifier:
+    loaded = load_classifier(spec, allow_code=allow_code, allow_download=allow_download, device=device, space=space)
     if not isinstance(loaded, Classifier):
         raise ClassifierUnavailable(f"{spec} holds answers to stimuli, and none to originals: give a network.")
     return loaded

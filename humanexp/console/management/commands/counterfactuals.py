@@ -10,7 +10,7 @@ from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors import caveats_of
 from humanexp.counterfactuals.services.rounds import start_round
-from humanexp.counterfactuals.services.searches import create_search, default_model_name, start
+from humanexp.counterfactuals.services.searches import create_search, default_model_name, fetch_networks, start
 from humanexp.evaluations.specs import from_shelf
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
@@ -44,6 +44,7 @@ class Command(OwnedCommand):
         parser.add_argument("--greyscale", action="store_true", help="control: originals without colour")
         parser.add_argument("--fgsm", type=float, default=0.0, help="control: an initial signed step of this size")
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument("--allow-download", action="store_true", help="fetch published weights of model and oracle")
         parser.add_argument("--answers", type=int, default=5, help="crowd: people who judge a picture (default 5)")
         parser.add_argument("--scripted", action="store_true", help="crowd: of scripted participants")
         parser.add_argument("--cap", type=int, metavar="CENTS", default=None, help="crowd: most that all rounds cost")
@@ -53,6 +54,10 @@ class Command(OwnedCommand):
         check_folder(options["json"])
         name = options["name"] or f"{options['images']}-{default_model_name(options['classifier'])}"
         run = SearchRun.objects.filter(name=name).first()
+        if options["allow_download"]:
+            fetch_networks(
+                source_set_named(options["images"]), classifiers=[options["classifier"]], oracle=options["oracle"]
+            )
         if run is None:
             run, job = create_search(
                 run=_described(options, name), pictures=options["pictures"], owner=options["owner"]

@@ -27,12 +27,20 @@ class Command(RefusableCommand):
             help="e.g. export:model.pt2, torchvision:resnet50; once for every classifier",
         )
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
 
     def handle(self, *args: Any, **options: Any) -> None:
         source_set = source_set_by_name(options["images"])
         specs = checked_specs(options["classifier"], allow_code=True)
         with ProgressLine(sys.stderr) as line:
-            report = rate_originals(source_set, specs, line, allow_code=True, device=options["device"])
+            report = rate_originals(
+                source_set,
+                specs,
+                line,
+                allow_code=True,
+                device=options["device"],
+                allow_download=options["allow_download"],
+            )
         for spec, accuracy in report.accuracies.items():
             self.stdout.write(f"{spec}: {accuracy:.3f} of the clean pictures named right")
         by_label = counts_by_label({label: report.n_agreed_by_category.get(label, 0) for label in source_set.space.ids})

@@ -16,7 +16,7 @@ from humanexp.console.scripted_participants import whole_number
 from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors import records_of
-from humanexp.counterfactuals.services.searches import create_search, start, with_step
+from humanexp.counterfactuals.services.searches import create_search, fetch_networks, start, with_step
 from humanexp.jobs import runner
 
 #: OOR paper, appendix H.
@@ -48,6 +48,9 @@ class Command(OwnedCommand):
         parser.add_argument("--batch", type=whole_number(1), default=32, help="default: 32")
         parser.add_argument("--seed", type=whole_number(0), default=0, help="of the first run")
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument(
+            "--allow-download", action="store_true", help="fetch published weights of models and oracle"
+        )
         parser.add_argument("--json", metavar="FILE", type=Path, help="write means and deviations")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,6 +59,8 @@ class Command(OwnedCommand):
             raise CommandError("A study of step sizes takes an oracle that answers at once, not people.")
         given = options["classifier"]
         specs = [given] if isinstance(given, str) else given
+        if options["allow_download"]:
+            fetch_networks(source_set_named(options["images"]), classifiers=specs, oracle=options["oracle"])
         by_step: dict[str, list[SearchRun]] = {}
         for step in options["steps"]:
             asked = [(spec, number) for spec in specs for number in range(options["runs"])]
