@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.rows import Names, matrix_figure
-from analysis.figures.table import Cell, Column, Table, estimate
+from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.figures.value import Figure
 from analysis.findings.model.comparisons import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import existing
@@ -29,6 +29,7 @@ _CAVEATS = (
 )
 _AGREEMENT_DEFINITION = (
     "OOR of each model with each generator: CA over SA of its newest search.",
+    "SA: share of the clean originals that the model names right; VR: share that the oracle accepts at once.",
     "ρ: rank correlation of Spearman; τ: of Kendall (b); over the models that both generators have.",
 )
 _AGREEMENT_CAVEATS = (
@@ -184,12 +185,12 @@ def _transfer_table(group: Group, entry: Transfer, title: str) -> Table:
 
 
 def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
-    def oor(model: str, generator: str) -> tuple[float | None, float | None, float | None]:
+    def scored(model: str, generator: str) -> tuple[float | None, Estimate]:
         run = group.run_of(model, generator)
         pooled = {} if run is None else run.scores["pooled"]
-        low, high = pooled.get("intervals", {}).get("oor", (None, None))
-        return pooled.get("oor"), low, high
+        return pooled.get("vr"), estimate(pooled.get("oor"), pooled.get("intervals", {}).get("oor"))
 
+    clean = _clean(group)
     return Chart(
         key="agreement",
         title="Do generators rank models alike?",
@@ -200,10 +201,22 @@ def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
                 "OOR by model and generator",
                 (
                     Column("model", "Model"),
-                    *(Column(name, name, "estimate", 2) for name in group.generators.values()),
+                    Column("sa", "SA", "number", 2),
+                    *(
+                        column
+                        for name in group.generators.values()
+                        for column in (
+                            Column(f"{name}_vr", f"{name}, VR", "number", 2),
+                            Column(name, f"{name}, OOR", "estimate", 2),
+                        )
+                    ),
                 ),
                 tuple(
-                    (name, *(oor(model, generator) for generator in group.generators))
+                    (
+                        name,
+                        clean.get(name),
+                        *(value for generator in group.generators for value in scored(model, generator)),
+                    )
                     for model, name in group.models.items()
                 ),
                 tuple(sorted({said_of_intervals(run) for run in group.runs})),

@@ -191,6 +191,8 @@ class LeaderboardRow:
     oor: float | None
     oor_low: float | None
     oor_high: float | None
+    #: share that the oracle accepted at once
+    vr: float | None
     clean: float | None
     #: at the published levels of ImageNet-C
     at_levels: float | None
@@ -208,6 +210,7 @@ class LeaderboardRow:
 #: Columns by which the leaderboard is sorted, and whether the largest comes first.
 ORDERS: Mapping[str, bool] = {
     "oor": True,
+    "vr": True,
     "vcr": True,
     "hmri": True,
     "clean": True,
@@ -389,6 +392,7 @@ def _standing(
         oor=pooled["oor"],
         oor_low=low,
         oor_high=high,
+        vr=pooled.get("vr"),
         clean=pooled["sa"],
         at_levels=at_levels.get(run.digests.get("classifier", "")),
         vcr=vcr,

@@ -87,6 +87,11 @@ def test_models_are_tested_on_the_pictures_made_against_the_others(signed_in, se
     assert float(rows[2]["robust"]) == entry.correct[1][2] / len(kept)
     assert float(rows[2]["robust_lower"]) < float(rows[2]["robust"]) or not entry.correct[1][2]
     assert b"<svg" in signed_in.get(f"{address}transfer-0.svg").content
+    first = list(csv.DictReader(signed_in.get(f"{address}agreement.csv").content.decode().splitlines()))[1]
+    pooled = runs["d"].scores["pooled"]
+    assert (first["model"], float(first["sa"])) == ("clean", pooled["sa"])
+    assert (float(first["pixel_vr"]), float(first["pixel"])) == (pooled["vr"], pooled["oor"])
+    assert float(first["pixel_lower"]) == pooled["intervals"]["oor"][0]
     assert signed_in.get(f"{address}agreement.svg").status_code == 404
     assert "have finished since" not in page
     searched(again={"classifier": CLEAN})

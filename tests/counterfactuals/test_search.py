@@ -248,10 +248,11 @@ def test_the_leaderboard_is_sorted_and_what_is_unknown_comes_last(order) -> None
     user = User.objects.create_user("ada")
     for name, oor in (("low", 0.2), ("none", None), ("high", 0.9)):
         run, _job = create_search(**order(name=name))
-        pooled = {"oor": oor, "sa": 0.5, "intervals": {"oor": [None, None]}}
+        pooled = {"oor": oor, "sa": 0.5, "vr": len(name) / 10, "intervals": {"oor": [None, None]}}
         complete(run=run, scores={"pooled": pooled}, facts={"weights": len(name)})
     assert [row.run.name for row in leaderboard(user)] == ["high", "low", "none"]
     assert [row.run.name for row in leaderboard(user, order="weights")][0] == "low"
+    assert [row.vr for row in leaderboard(user, order="vr")] == [0.4, 0.4, 0.3]
     assert len(leaderboard(user, order="nonsense")) == 3
 
 
