@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.classifiers.port import Classifier
 from analysis.clusters import exact_bound
-from analysis.counterfactuals.files import SearchSettings, read_picture
+from analysis.counterfactuals.files import SearchOriginal, SearchSettings, read_picture, read_prepared
 from analysis.counterfactuals.port import Target
 from analysis.counterfactuals.search import Counterfactual
 from analysis.counterfactuals.shards import kept_file
@@ -80,8 +80,30 @@ def transfer_matrix(
             continue
         pictures = np.stack([picture for picture, _label in kept])
         for column, classifier in enumerate(classifiers.values()):
-            correct[row, column] = _count_correct(Target(classifier), pictures, [label for _picture, label in kept])
+            correct[row, column] = _named(Target(classifier), pictures, [label for _picture, label in kept]).sum()
     return TransferMatrix(tuple(searches), tuple(classifiers), correct, tuple(n_valid))
+
+
+def crossed_oor(correct: int, n_valid: int, clean: float | None) -> float | None:
+    """OOR of a model on pictures made against another one: its accuracy on them over its own on clean pictures.
+
+    Parameters
+    ----------
+    correct, n_valid : int
+        Validated pictures that it names, and how many there are.
+    clean : float or None
+        Share of the clean originals that it names, in [0, 1]; None where unknown.
+
+    Returns
+    -------
+    float or None
+        CA / SA; None without validated pictures, or if it names no clean one.
+
+    Notes
+    -----
+    OOR paper, section 3.3 (OOR = CA / SA) and Tables 4, 6, 7 and 8, which print SA and OOR of each tested model.
+    """
+    return correct / n_valid / clean if n_valid and clean else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +154,40 @@ def count_cell(cell: TransferCell) -> tuple[tuple[int, ...], int]:
         raise ClassifierUnavailable(
             f"{cell.tested.classifier} is not the network that was searched: put its file back, or search again."
         )
-    correct = 0
-    for start in range(0, len(cell.kept), cell.tested.batch):
-        batch = cell.kept[start : start + cell.tested.batch]
-        pictures = np.stack([_read_kept(Path(cell.folder), one) for one in batch])
-        correct += _count_correct(target, pictures, [one.category for one in batch])
-    return cell.place, correct
+    return cell.place, int(named_kept(target, cell.folder, cell.kept, batch=cell.tested.batch).sum())
+
+
+def named_kept(target: Target, folder: str, kept: Sequence[KeptPicture], *, batch: int) -> NDArray[np.bool_]:
+    """Which of a search's counterfactuals a model names, shape (n,); pictures are read a batch at a time.
+
+    Raises
+    ------
+    PictureRefused
+        If a file is not the one that the search kept.
+    """
+    parts = [np.zeros(0, bool)]
+    for start in range(0, len(kept), batch):
+        some = kept[start : start + batch]
+        pictures = np.stack([_read_kept(Path(folder), one) for one in some])
+        parts.append(_named(target, pictures, [one.category for one in some]))
+    return np.concatenate(parts)
+
+
+def named_originals(target: Target, settings: SearchSettings, originals: Sequence[SearchOriginal]) -> NDArray[np.bool_]:
+    """Which originals a model names, shape (n,), prepared as a search of it with these settings would.
+
+    Raises
+    ------
+    PictureRefused
+        If a file is not the one that was imported.
+    """
+    parts = [np.zeros(0, bool)]
+    for start in range(0, len(originals), settings.batch):
+        some = originals[start : start + settings.batch]
+        labels = [one.category for one in some]
+        pictures = read_prepared(some, settings.size_px)
+        parts.append(_named(target, settings.control.prepare(pictures, target.numbers(labels), target), labels))
+    return np.concatenate(parts)
 
 
 def _read_kept(folder: Path, one: KeptPicture) -> NDArray[np.uint8]:
@@ -147,6 +197,6 @@ def _read_kept(folder: Path, one: KeptPicture) -> NDArray[np.uint8]:
     return read_picture(path)
 
 
-def _count_correct(target: Target, pictures: NDArray[np.uint8], labels: Sequence[str]) -> int:
+def _named(target: Target, pictures: NDArray[np.uint8], labels: Sequence[str]) -> NDArray[np.bool_]:
     responses = target.look(pictures, target.numbers(labels)).responses
-    return int(np.sum(responses == np.asarray(labels)))
+    return np.asarray(responses == np.asarray(labels), dtype=bool)

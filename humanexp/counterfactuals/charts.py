@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.counterfactuals.transfer import crossed_oor
 from analysis.figures.rows import Names, matrix_figure
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.figures.value import Figure
@@ -18,9 +19,10 @@ from humanexp.results.pages.dashboard import FigureJson, figure_value
 _DEFINITION = (
     (
         "Rows: the model that pictures were made against, and how many of them its oracle accepted. Columns: the model "
-        "that looks at them. Cells: share that it names right, in per cent; the top row is the clean originals."
+        "that looks at them. Cells: share that it names right, in per cent; the top row is the clean originals (SA)."
     ),
     "The diagonal is CA, the accuracy of the model that was searched. Intervals: exact binomial, 95 %.",
+    "The table has OOR, too: each cell over the top of its column, the clean accuracy of the model that looks.",
 )
 _CAVEATS = (
     "A row holds the pictures that were accepted in its own search: rows are not the same pictures.",
@@ -141,8 +143,8 @@ def _matrix(group: Group, entry: Transfer, title: str, rows: list[str]) -> Figur
         shares.append([count / n if n else None for count in counts])
         details.append(
             [
-                f"{name} on pictures made against {made_against}: {count} of {n}"
-                for name, count in zip(entry.tested, counts, strict=True)
+                f"{name} on pictures made against {made_against}: {count} of {n}{_oor(crossed_oor(count, n, own))}"
+                for name, count, own in zip(entry.tested, counts, first, strict=True)
             ]
         )
     return matrix_figure(
@@ -160,12 +162,14 @@ def _matrix(group: Group, entry: Transfer, title: str, rows: list[str]) -> Figur
 
 def _transfer_table(group: Group, entry: Transfer, title: str) -> Table:
     clean = _clean(group)
-    top = ("clean originals", None, *((clean.get(name), None, None) for name in entry.tested))
+    on_clean = [clean.get(name) for name in entry.tested]
+    top = ("clean originals", None, *((share, None, None) for share in on_clean), *(None for _name in entry.tested))
     rows: list[tuple[Cell, ...]] = [
         (
             name,
             n,
             *(estimate(count / n if n else None, ends) for count, ends in zip(counts, ends_of, strict=True)),
+            *(crossed_oor(count, n, own) for count, own in zip(counts, on_clean, strict=True)),
         )
         for name, n, counts, ends_of in zip(
             entry.made_against, entry.n_valid, entry.correct, entry.intervals, strict=True
@@ -178,9 +182,13 @@ def _transfer_table(group: Group, entry: Transfer, title: str) -> Table:
             Column("made_against", "Made against"),
             Column("n", "Pictures", "count"),
             *(Column(name, name, "estimate", 2) for name in entry.tested),
+            *(Column(f"{name}_oor", f"{name}, OOR", "number", 2) for name in entry.tested),
         ),
         (top, *rows),
-        ("Accuracy of the model in the head, with its 95 % interval.",),
+        (
+            "Accuracy of the model in the head, with its 95 % interval; OOR: that accuracy over its accuracy on clean "
+            "originals.",
+        ),
     )
 
 
@@ -242,6 +250,10 @@ def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
 def _clean(group: Group) -> dict[str, float | None]:
     """Accuracy of every model on the originals."""
     return {group.models[run.digests["classifier"]]: run.scores["pooled"]["sa"] for run in group.runs}
+
+
+def _oor(value: float | None) -> str:
+    return "" if value is None else f", OOR {value:.2f}"
 
 
 def _share(value: float | None) -> str:

@@ -85,6 +85,9 @@ def test_models_are_tested_on_the_pictures_made_against_the_others(signed_in, se
     rows = list(csv.DictReader(signed_in.get(f"{address}transfer-1.csv").content.decode().splitlines()))
     assert [row["made_against"] for row in rows] == ["clean originals", *entry.made_against]
     assert float(rows[2]["robust"]) == entry.correct[1][2] / len(kept)
+    assert float(rows[2]["robust_oor"]) == pytest.approx(float(rows[2]["robust"]) / clean["robust"])
+    assert rows[0]["robust_oor"] == "" and float(rows[0]["robust"]) == clean["robust"]
+    assert float(rows[2]["clean_oor"]) == pytest.approx(runs["d"].scores["pooled"]["oor"])
     assert float(rows[2]["robust_lower"]) < float(rows[2]["robust"]) or not entry.correct[1][2]
     assert b"<svg" in signed_in.get(f"{address}transfer-0.svg").content
     first = list(csv.DictReader(signed_in.get(f"{address}agreement.csv").content.decode().splitlines()))[1]

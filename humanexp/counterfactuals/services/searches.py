@@ -113,12 +113,12 @@ def _check_on_shelf(field: str, path: str) -> None:
         )
 
 
-def fetch_networks(source_set: SourceSet, *, classifiers: Sequence[str], oracle: str) -> None:
+def fetch_networks(source_set: SourceSet, *, classifiers: Sequence[str], oracle: str = "") -> None:
     """Load networks once with downloads allowed: the job, which fetches nothing, then finds their weights here."""
     allowed: dict[str, Any] = {"allow_code": True, "allow_download": True, "space": source_set.space}
     for classifier in classifiers:
         load_classifier(from_shelf(classifier), **allowed)
-    if oracle != CROWD:
+    if oracle not in ("", CROWD):
         load_oracle(from_shelf(oracle), **allowed)
 
 
