@@ -143,7 +143,7 @@ def result_of(found: SearchGroup | None) -> SearchesTogether:
 
 
 def generator_name(spec: str) -> str:
-    """A specification without the folder of its file."""
+    """A specification of a generator, or of a classifier, without the folder of its file."""
     kind, _, rest = spec.partition(":")
     main, comma, options = rest.partition(",")
     return f"{kind}:{main.rpartition('/')[2]}{comma}{options}".rstrip(":")

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import matplotlib.figure
 
 #: What a figure is of; one of nothing is drawn from its definition.
-Subject = Literal["study", "stimulus set", "search", "retraining", "nothing"]
+Subject = Literal["study", "stimulus set", "search", "step study", "retraining", "nothing"]
 #: What can be chosen by a few words only, the usual one first.
 OPTIONS = {"property": ("accuracy", "consistency"), "panels": ("found", "families", "published")}
-#: What numbers of changes are separated by.
+#: What numbers of changes, and names, are separated by.
 _COMMA = ","
 
 
@@ -42,6 +42,8 @@ class Wanted:
     at: tuple[float, ...] = ()
     #: another stimulus set, by its name
     beside: str = ""
+    #: further searches, by their names
+    searches: tuple[str, ...] = ()
     condition: str = ""
     #: share right, in [0, 1]
     accuracy: float = 0.5
@@ -60,6 +62,8 @@ class Wanted:
         values: dict[str, Any] = dict(chosen)
         if "at" in values:
             values["at"] = tuple(_share(one, "at") for one in chosen["at"].split(_COMMA))
+        if "searches" in values:
+            values["searches"] = tuple(dict.fromkeys(names_in(chosen["searches"])))
         if "accuracy" in values:
             values["accuracy"] = _share(chosen["accuracy"], "accuracy")
         for name, options in OPTIONS.items():
@@ -67,6 +71,11 @@ class Wanted:
                 listed = f"{', '.join(options[:-1])} or {options[-1]}"
                 raise InvalidRequest(f"{name} is {listed}, not {values[name]!r}.")
         return cls(**values)
+
+
+def names_in(text: str) -> list[str]:
+    """Names that are separated by commas."""
+    return [name.strip() for name in text.split(_COMMA) if name.strip()]
 
 
 def _share(text: str, name: str) -> float:

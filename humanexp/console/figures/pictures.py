@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.agreement.contrasts import ENOUGH_ANSWERS
@@ -18,8 +17,6 @@ from humanexp.console.figures.figure import Drawn, Wanted, chosen
 from humanexp.console.figures.subjects import Analysed
 from humanexp.core.errors import InputRefused, NotAllowed
 from humanexp.core.storage import current_path
-from humanexp.counterfactuals.models import Counterfactual, SearchRun
-from humanexp.counterfactuals.selectors import gallery, has_begun
 from humanexp.results.pages.contrasts import contrast_room
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 from humanexp.stimuli.pages.previews import EXAMPLE_CHANGE, PictureAt, picture_at, shown_original
@@ -241,71 +238,3 @@ def named(analysed: Analysed, wanted: Wanted) -> Drawn:
         ),
         caption=("Selected by the answers to them: new people would agree a little less on what they name.", credit),
     )
-
-
-def counterfactuals(run: SearchRun, wanted: Wanted) -> Drawn:
-    """Originals with their counterfactuals, and both answers of model and oracle."""
-    credit = credit_of(run.source_set)
-    if not has_begun(run):
-        raise InputRefused(f"No picture of the search {run.name} has been looked at: let its job run first.")
-    fooled, _count = gallery(run, shown="fooled", page=0)
-    pairs = [one for one in fooled if one.sha256] or [
-        one for one in gallery(run, shown="valid", page=0)[0] if one.sha256
-    ]
-    if not pairs:
-        raise InputRefused(
-            f"The oracle of {run.name} accepted no picture: search more pictures, or ask another oracle."
-        )
-
-    def draw(width: str) -> matplotlib.figure.Figure:
-        shown = pairs[:_MOST]
-        return draw_tiles(
-            [
-                TileGroup(
-                    "Original",
-                    tuple(
-                        Tile(_file(one.original_file), (one.category, f"model: {one.clean_response}")) for one in shown
-                    ),
-                ),
-                TileGroup(
-                    "Counterfactual",
-                    tuple(
-                        Tile(_file(one.kept_file), (f"model: {one.response}", f"oracle: {one.oracle_response}"))
-                        for one in shown
-                    ),
-                ),
-            ],
-            width=width,
-            across=min(len(shown), 4 if width == "column" else _MOST),
-        )
-
-    return Drawn(
-        title=f"Originals and counterfactuals of {run.name}",
-        draw=draw,
-        tables=lambda: (
-            Table(
-                "counterfactuals",
-                f"Pictures of {run.name}",
-                (
-                    Column("original", "Original"),
-                    Column("category", "Category"),
-                    Column("steps", "Steps", "count"),
-                    Column("model_on_original", "Model, original"),
-                    Column("model", "Model"),
-                    Column("oracle", "Oracle"),
-                ),
-                tuple(_answers(one) for one in pairs),
-            ),
-        ),
-        caption=(f"Model: {run.model_name}. Generator: {run.generator}. Oracle: {run.oracle}.", credit),
-    )
-
-
-def _answers(one: Counterfactual) -> tuple[str | int, ...]:
-    key, steps = one.source_image.key, one.accepted_steps
-    return key, one.category, steps, one.clean_response, one.response, one.oracle_response
-
-
-def _file(relative: str) -> Picture:
-    path: Path = current_path(relative)
-    return decode_png(path.read_bytes())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanexp.console.figures import agreement, curves, models, pictures, sets
+from humanexp.console.figures import agreement, curves, models, pictures, searches, sets
 from humanexp.console.figures.figure import PublishedFigure, Subject
 from humanexp.core.errors import NotFound
 
@@ -142,9 +142,18 @@ _FIGURES = (
         name="counterfactuals",
         title="Originals and counterfactuals with both answers",
         of="search",
-        papers="OOR Fig. 2, 5, for one model",
+        papers="OOR Fig. 2, 3, 5",
         needs="a search that has begun",
-        build=pictures.counterfactuals,
+        build=searches.counterfactuals,
+        choices=("original", "searches"),
+    ),
+    PublishedFigure(
+        name="steps",
+        title="OOR over the step size, mean and standard deviation over runs",
+        of="step study",
+        papers="OOR Fig. 4",
+        needs="finished searches of step_study",
+        build=searches.steps,
     ),
 )
 #: By name, in the order in which they are listed.

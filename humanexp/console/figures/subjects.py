@@ -1,4 +1,4 @@
-"""What figures are of: a study's analysis, a stimulus set, a search, a retraining, found by name."""
+"""What figures are of: a study's analysis, a stimulus set, a search, a study of steps, a retraining, by name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from analysis.findings.model.findings import Findings
 from humanexp.console.figures.figure import Subject
 from humanexp.core.errors import NotFound, StudyRefused, existing
 from humanexp.counterfactuals.selectors import search_by_name
+from humanexp.counterfactuals.step_studies import step_study_named
 from humanexp.evaluations.models import Retraining
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selectors import findings, latest_run
@@ -49,6 +50,8 @@ def subject_of(kind: Subject, name: str) -> Any:
             return stimulus_set_by_name(name)
         case "search":
             return search_by_name(name)
+        case "step study":
+            return step_study_named(name)
         case "retraining":
             return retraining_by_pk(name)
         case "nothing":

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import WIDTHS
-from humanexp.console.figures.figure import OPTIONS, PublishedFigure, Subject
+from humanexp.console.figures.figure import OPTIONS, PublishedFigure, Subject, names_in
 from humanexp.console.figures.registry import figure_named, figures_of
 from humanexp.console.figures.subjects import analysed, subject_of
 from humanexp.core import ownership
@@ -22,6 +22,7 @@ from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.ownership import Right
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached
 from humanexp.core.selectors import user_of
+from humanexp.counterfactuals.selectors import search_by_name
 from humanexp.results.pages.views import chosen_run
 from humanexp.stimuli.selectors.sets import stimulus_set_by_name
 from humanexp.studies.selectors import study_for
@@ -158,6 +159,8 @@ def _subject(request: HttpRequest, kind: Subject, key: Any) -> Any:
 
 
 def _check_beside(request: HttpRequest, given: dict[str, str]) -> None:
-    """The second set of a figure is read, too."""
+    """The second set of a figure, or its further searches, are read, too."""
     if given.get("beside"):
         ownership.check(user_of(request), Right.READ, stimulus_set_by_name(given["beside"]))
+    for name in names_in(given.get("searches", "")):
+        ownership.check(user_of(request), Right.READ, search_by_name(name))

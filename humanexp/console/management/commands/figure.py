@@ -21,6 +21,7 @@ _CHOICES = {
     "original": "key of an original",
     "at": "visual changes, separated by commas",
     "beside": "another stimulus set",
+    "searches": "further searches of the same pictures, separated by commas",
     "condition": "condition of the pairs",
     "accuracy": "share right at which answers are compared (default: 0.5)",
     "panels": "found (default): classes that the verdicts make, else families; families; published: VCR's classes",
@@ -33,7 +34,10 @@ class Command(RefusableCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", metavar="NAME", help="of the figure")
         parser.add_argument(
-            "of", nargs="?", metavar="SUBJECT", help="study, stimulus set, search, or number of a retraining"
+            "of",
+            nargs="?",
+            metavar="SUBJECT",
+            help="study, stimulus set, search, step study, or number of a retraining",
         )
         parser.add_argument("--list", action="store_true", help="name every figure, what it needs, and whose it is")
         parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="folder (default: this one)")

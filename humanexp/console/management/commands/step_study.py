@@ -17,6 +17,7 @@ from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors import records_of
 from humanexp.counterfactuals.services.searches import create_search, fetch_networks, start, with_step
+from humanexp.counterfactuals.step_studies import name_of_run
 from humanexp.jobs import runner
 
 #: OOR paper, appendix H.
@@ -79,7 +80,7 @@ class Command(OwnedCommand):
             options["json"].write_text(json.dumps({"steps": told}, indent=1) + "\n", encoding="utf-8")
 
     def _searched(self, options: dict[str, Any], step: float, spec: str, number: int, place: int) -> SearchRun:
-        name = f"{options['name']}-step-{step:g}-run-{place}".replace(".", "-")
+        name = name_of_run(options["name"], step, place)
         decided = {
             "classifier": spec,
             "generator": with_step(options["generator"], step),
