@@ -29,6 +29,9 @@ FORMER_WALK = (
     "the oracle accepts. Its OOR can be too high. Compare it only with searches of that version, or search again."
 )
 
+#: So near to a whole number of levels, a signed step is taken for one.
+_WHOLE = 0.01
+
 
 def caveats(spec: str, digest: str = "", *, by_people: bool = False) -> list[str]:
     """Caveats of a generator.
@@ -53,6 +56,23 @@ def caveats(spec: str, digest: str = "", *, by_people: bool = False) -> list[str
         if isinstance(generator, CorruptionGenerator) and digest in generator.former_digests(by_people=by_people):
             return [FORMER_WALK]
     return []
+
+
+def signed_step_caveats(fgsm: float) -> list[str]:
+    """What an initial signed step amounts to in pictures of 8 bits, where that is another size.
+
+    Parameters
+    ----------
+    fgsm : float
+        Of 1, as `Control` takes it.
+    """
+    levels = round(255 * fgsm)
+    if abs(255 * fgsm - levels) < _WHOLE:
+        return []
+    told = f"Pictures have 8 bits: the initial signed step of {fgsm:g} "
+    if not levels:
+        return [f"{told}changes nothing. The smallest useful one is {1 / 255:.4f}, one of 255 levels."]
+    return [f"{told}acts as one of {levels / 255:.4f}, {levels} of 255 levels."]
 
 
 def is_shipped(checkpoint: Path) -> bool:

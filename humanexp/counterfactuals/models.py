@@ -42,7 +42,7 @@ class SearchRun(Owned):
     digests = models.JSONField(default=dict, blank=True)
     #: scores with intervals, pooled and by class, and by budget; written at the end
     scores = models.JSONField(default=dict, blank=True)
-    #: weights and pictures a second of the model
+    #: weights and pictures a second of the model; seconds that the search took, over all attempts, without people's
     facts = models.JSONField(default=dict, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
 

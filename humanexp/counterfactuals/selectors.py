@@ -18,7 +18,7 @@ from analysis.classifiers.papers import PaperModel, model_of
 from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
 from analysis.counterfactuals.search import picture_seeds
 from analysis.counterfactuals.specifications import CROWD
-from analysis.counterfactuals.summaries import caveats
+from analysis.counterfactuals.summaries import caveats, signed_step_caveats
 from analysis.findings.model.comparisons import SearchesTogether
 from analysis.study.validation import IS_ONE
 from humanexp.core.errors import existing
@@ -372,8 +372,9 @@ def records_of(run: SearchRun) -> list[SearchRecord]:
 
 
 def caveats_of(run: SearchRun) -> list[str]:
-    """What a reader of the search should know of its generator."""
-    return caveats(run.generator, run.digests.get("generator", ""), by_people=run.oracle == CROWD)
+    """What a reader of the search should know of its generator and its control."""
+    of_generator = caveats(run.generator, run.digests.get("generator", ""), by_people=run.oracle == CROWD)
+    return [*of_generator, *signed_step_caveats(run.fgsm)]
 
 
 def said_of_intervals(run: SearchRun) -> str:

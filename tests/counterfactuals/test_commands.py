@@ -22,6 +22,7 @@ from humanexp.core.errors import JobCancelled
 from humanexp.counterfactuals import jobs as handlers
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.selectors import records_of, search_settings
+from humanexp.counterfactuals.services.searches import create_search, run_search
 from humanexp.counterfactuals.services.sparse_submodels import start_sparse
 from humanexp.stimuli.services.imports import import_images
 from humanexp.stimuli.services.sources import ImportOrder
@@ -277,6 +278,38 @@ def test_weights_of_a_network_that_selects_gold_are_fetched_where_that_is_allowe
     with pytest.raises(CommandError, match="allow the download"):
         told(*asked)
     assert "of 16 pictures named right by all" in told(*asked, "--allow-download")
+
+
+def test_a_search_tells_how_long_it_took_over_its_attempts(source_set, tmp_path: Path) -> None:
+    written = tmp_path / "scores.json"
+    said = searched("drawn", "timed", "pixel:", "--pictures=3", "--fgsm=0.003", f"--json={written}")
+    run = SearchRun.objects.get(name="timed")
+    took = run.facts["seconds"]
+    report = json.loads(written.read_text())
+    assert 0 < took == report["seconds"] and f"the search took {took:.1f} s" in said
+    assert report["caveats"][0].endswith("acts as one of 0.0039, 1 of 255 levels.")
+    # The same again reads what is there, and takes no time.
+    searched("drawn", "timed", "pixel:", "--fgsm=0.003")
+    run.refresh_from_db()
+    assert run.facts["seconds"] == took
+
+
+def test_the_time_of_an_attempt_that_was_cancelled_counts(order) -> None:
+    run, _job = create_search(**order(name="stopped"))
+
+    def stop(done: int, total: int, message: str = "") -> None:
+        if done:
+            raise JobCancelled
+
+    with pytest.raises(JobCancelled):
+        run_search(run, stop)
+    first = SearchRun.objects.get(name="stopped")
+    SearchRun.objects.filter(pk=first.pk).update(facts={"seconds": first.facts["seconds"] + 1000})
+    again = SearchRun.objects.get(name="stopped")
+    run_search(again, lambda *_args, **_more: None)
+    again.refresh_from_db()
+    assert first.facts["seconds"] > 0 and again.facts["seconds"] > first.facts["seconds"] + 1000
+    assert again.facts["pictures_per_s"] > 0
 
 
 def test_a_grey_network_is_searched_by_command(source_set) -> None:

@@ -131,6 +131,8 @@ _RESERVED = frozenset({"new", "across", "pictures"})
 RESERVE = 8
 FEWEST_JUDGED = 4
 _SPEED_PICTURES = 32
+#: Key of a search's facts: how long it took.
+SECONDS = "seconds"
 
 
 def create_search(
@@ -272,6 +274,7 @@ def run_search(run: SearchRun, progress: Progress) -> None:
     prepared = prepare(run)
     total = run.counterfactuals.count()
     done = 0
+    before, started = run.facts.get(SECONDS, 0.0), time.perf_counter()
     progress(done, total, "pictures perturbed")
     with executor(setting_for(settings.COMPUTE, run.device)) as pool:
         outcomes = run_in_order_of_completion(
@@ -280,6 +283,9 @@ def run_search(run: SearchRun, progress: Progress) -> None:
         with contextlib.closing(outcomes):
             for records in outcomes:
                 store_records(run=run, records=records)
+                if run.completed_at is None:
+                    run.facts = {**run.facts, SECONDS: before + time.perf_counter() - started}
+                    run.save(update_fields=["facts"])
                 done += len(records)
                 progress(done, total, "pictures perturbed")
     file_store.publish(run.folder)
@@ -351,7 +357,8 @@ def _facts(run: SearchRun) -> dict[str, Any]:
     elapsed = time.perf_counter() - started
     network: Any = getattr(target.classifier, "forward", None)
     weights = sum(values.numel() for values in network.parameters()) if hasattr(network, "parameters") else None
-    return {"weights": weights, "pictures_per_s": len(pictures) / elapsed, "device": run.device}
+    took = {SECONDS: run.facts[SECONDS]} if SECONDS in run.facts else {}
+    return {"weights": weights, "pictures_per_s": len(pictures) / elapsed, "device": run.device, **took}
 
 
 def _some_originals(rows: Sequence[Counterfactual]) -> Any:

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from analysis.counterfactuals.files import Control
 from analysis.counterfactuals.pixels import PixelGenerator
+from analysis.counterfactuals.port import Target
 from analysis.counterfactuals.search import search
-from analysis.counterfactuals.summaries import budget_study, compare_searches, generator_agreement
+from analysis.counterfactuals.summaries import (
+    budget_study,
+    compare_searches,
+    generator_agreement,
+    signed_step_caveats,
+)
 from analysis.counterfactuals.transfer import crossed_oor, transfer_matrix
 from analysis.errors import InvalidInput, TooFewResponses
 
@@ -71,3 +78,19 @@ def test_generators_that_rank_alike_agree() -> None:
     assert same.rho == pytest.approx(1) and same.tau == pytest.approx(1)
     with pytest.raises(TooFewResponses, match="needs three"):
         generator_agreement({"a": {"m1": 0.2, "m2": float("nan")}, "b": {"m1": 0.1, "m2": 0.3}})
+
+
+def test_a_signed_step_is_a_whole_number_of_levels_and_is_said_to_be(pictures, labels, robust) -> None:
+    target = Target(robust)
+    numbers = target.numbers(labels)
+
+    def stepped(fgsm: float) -> np.ndarray:
+        return Control(fgsm=fgsm).prepare(pictures, numbers, target)
+
+    assert (stepped(0.003) == stepped(1 / 255)).all() and (stepped(0.003) != pictures).any()
+    assert (stepped(0.001) == pictures).all()
+    (published,) = signed_step_caveats(0.003)
+    assert published.endswith("step of 0.003 acts as one of 0.0039, 1 of 255 levels.")
+    (none,) = signed_step_caveats(0.001)
+    assert "changes nothing" in none
+    assert signed_step_caveats(0.0) == signed_step_caveats(8 / 255) == signed_step_caveats(1.0) == []

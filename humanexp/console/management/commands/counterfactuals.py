@@ -10,7 +10,13 @@ from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors import caveats_of
 from humanexp.counterfactuals.services.rounds import start_round
-from humanexp.counterfactuals.services.searches import create_search, default_model_name, fetch_networks, start
+from humanexp.counterfactuals.services.searches import (
+    SECONDS,
+    create_search,
+    default_model_name,
+    fetch_networks,
+    start,
+)
 from humanexp.evaluations.specs import from_shelf
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
@@ -84,14 +90,15 @@ class Command(OwnedCommand):
             )
             return
         pooled = run.scores["pooled"]
+        took = {SECONDS: run.facts[SECONDS]} if SECONDS in run.facts else {}
         if options["json"]:
             options["json"].write_text(
-                json.dumps({**run.scores, "caveats": caveats_of(run)}, indent=1) + "\n", encoding="utf-8"
+                json.dumps({**run.scores, "caveats": caveats_of(run), **took}, indent=1) + "\n", encoding="utf-8"
             )
         self.stdout.write(
             f"{run.name}: {pooled['n']} pictures, {pooled['n_valid']} validated; SA {_told(pooled['sa'])}, "
             f"VR {_told(pooled['vr'])}, CA {_told(pooled['ca'])}, OOR {_told(pooled['oor'])}, over validated pictures "
-            f"{_told(pooled['oor_validated'])}"
+            f"{_told(pooled['oor_validated'])}" + (f"; the search took {took[SECONDS]:.1f} s" if took else "")
         )
 
 
