@@ -19,7 +19,7 @@ from analysis.labels.lists import ACCEPTED, COMPETING
 from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.observers.questions import Style
 from analysis.observers.scoring import read_answer
-from analysis.published_trials import original_of, picture_name
+from analysis.published_trials import ORIGINAL, original_of, picture_name
 from analysis.tables.reading import read_table
 from analysis.trial_meaning import number_in
 
@@ -47,6 +47,12 @@ class PublishedPicture:
     original: str
     category: str
     condition: str
+
+    @property
+    def name(self) -> str:
+        """By which its file is found: that of the trial's image within the condition, usually that of the original."""
+        inside = f"{self.condition}/"
+        return self.stimulus.removeprefix(inside) if self.stimulus.startswith(inside) else self.original
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +128,13 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
                 by_name.setdefault(key, []).append(name)
     conditions: dict[str, set[str]] = {}
     for picture in pictures:
-        conditions.setdefault(picture.original, set()).add(picture.condition)
+        conditions.setdefault(picture.name, set()).add(picture.condition)
     files, missing, doubled = [], [], []
     for picture in pictures:
         found = _candidates(picture, by_name)
-        if len(conditions[picture.original]) > 1 or len(found) > 1:
+        if len(conditions[picture.name]) > 1 or len(found) > 1:
             fitting = [name for name in found if _names_condition(name, picture.condition)]
-            found = fitting if fitting or len(conditions[picture.original]) > 1 else found
+            found = fitting if fitting or len(conditions[picture.name]) > 1 else found
         if not found:
             missing.append(picture.stimulus)
         elif len(found) > 1:
@@ -155,11 +161,11 @@ def match_originals(pictures: Sequence[PublishedPicture], names: Sequence[str], 
 
 def _candidates(picture: PublishedPicture, by_name: dict[str, list[str]]) -> list[str]:
     """Files of the whole name, or else of its last part."""
-    original = composed(picture.original)
-    whole = by_name.get(original)
-    if whole or _WORDNET.fullmatch(picture.original):
+    name = composed(picture.name)
+    whole = by_name.get(name)
+    if whole or _WORDNET.fullmatch(picture.name):
         return whole or []
-    return by_name.get(original.rsplit("_", 1)[-1], [])
+    return by_name.get(name.rsplit("_", 1)[-1], [])
 
 
 def _names_condition(name: str, condition: str) -> bool:
@@ -275,7 +281,7 @@ def read_answers(
                 "rt_ms": None,
                 "visual_change": of_people["visual_change"],
                 # What is right for a picture holds for the model, too; the options of people's trials it did not see.
-                **{name: of_people[name] for name in (ACCEPTED, COMPETING) if name in of_people},
+                **{name: of_people[name] for name in (ACCEPTED, COMPETING, ORIGINAL) if name in of_people},
             }
         )
     if not rows:

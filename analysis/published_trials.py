@@ -3,8 +3,9 @@
 The layout is that of Geirhos et al. 2018 (rgeirhos/object-recognition) and of model-vs-human:
 ``subj, session, trial, rt, object_response, category, condition, imagename``, header in any case, with or without
 further columns. ``options``, ``accepted`` and ``competing`` hold ids of labels, separated by blanks: what the trial
-offered (empty: all), what is right there, and what competes with it. Conditions stay text (``c100``, ``bw``,
-``128-0-10``); ``na`` is an answer of its own.
+offered (empty: all), what is right there, and what competes with it. ``original`` names the picture that the trial's
+was made from, where the name of the image does not. Conditions stay text (``c100``, ``bw``, ``128-0-10``); ``na`` is
+an answer of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from analysis.observers.questions import Style
 
+#: Optional column: what the picture of the trial was made from. Several pictures of one condition may share it.
+ORIGINAL = "original"
 REQUIRED = ("subj", "session", "trial", "object_response", "category", "condition", "imagename")
 #: ``0017_nse_s02_0.35_bicycle_10_n03792782_19053.JPEG``: the WordNet id and number name the original.
 _ORIGINAL = re.compile(r"(n\d{8}_\d+)\.\w+$")
@@ -164,7 +167,8 @@ def read_published_trials(
     refuse_twins("subj", list(observers))
     spelling, same = spelling_of(raw["condition"].tolist())
     condition = raw["condition"].map(lambda text: spelling.get(text, text)).astype("string")
-    originals = _originals(raw["imagename"].astype(str), raw["condition"], condition)
+    named = _originals(raw["imagename"].astype(str), raw["condition"], condition)
+    originals = raw[ORIGINAL].fillna("").mask(lambda cells: cells == "", named) if ORIGINAL in raw else named
     response = raw["object_response"]
     trials = TRIALS.validate(
         pd.DataFrame(
@@ -177,7 +181,7 @@ def read_published_trials(
                 "task": "categorisation",
                 "role": "main",
                 "original": originals,
-                "stimulus": condition + "/" + originals,
+                "stimulus": condition + "/" + named,
                 "category": raw["category"],
                 "corruption": study,
                 "visual_change": raw["visual_change"],
@@ -268,6 +272,8 @@ def _read(path: Path, times_in: Unit, space: LabelSpace, *, none_offered: bool) 
     frame["rt_ms"] = (times * 1000 / PER_SECOND[times_in]).astype("string")
     change = _numbers(path, table, "visual_change", (-math.ulp(0), 1), "is not a number from 0 to 1. Correct it")
     frame["visual_change"] = change.astype("string")
+    if ORIGINAL in table.columns:
+        frame[ORIGINAL] = table[ORIGINAL].astype("string").str.strip()
     return frame if not (lists != "").to_numpy().any() else _with_lists(path, frame, lists, space)
 
 

@@ -286,9 +286,13 @@ def conditions_of(rows: Observations) -> NDArray[np.str_]:
 
 
 def pictures_of(rows: Observations) -> NDArray[np.str_]:
-    """What two observers have in common: the stimulus, or in published trials the original within its condition."""
-    named = np.char.add(np.char.add(rows.condition, "/"), rows.original)
-    return np.asarray(np.where(rows.imported, named, rows.stimulus), dtype=np.str_)
+    """What two observers have in common: the stimulus, or in published trials the original within its condition.
+
+    Published trials may have several pictures of one original in a condition: each is named within its condition.
+    """
+    inside = np.char.add(rows.condition, "/")
+    within = ~rows.imported | np.char.startswith(rows.stimulus, inside)
+    return np.asarray(np.where(within, rows.stimulus, np.char.add(inside, rows.original)), dtype=np.str_)
 
 
 def places_among(names: NDArray[np.str_], shown: NDArray[np.str_]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

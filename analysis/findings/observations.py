@@ -211,10 +211,13 @@ def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observati
     TableRefused
         If a column is missing, or an accepted trial lacks what it needs.
     """
+    return _observations(counted_trials(frame, accepted_only=accepted_only), "participant", "trials")
+
+
+def counted_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> pd.DataFrame:
+    """The rows that `read_trials` reads, in its order; parameters and refusals are its own."""
     part = _curve_rows(attended(frame))
-    if accepted_only:
-        part = part.loc[_truth(part, "accepted", "trials")]
-    return _observations(part, "participant", "trials")
+    return part.loc[_truth(part, "accepted", "trials")] if accepted_only else part
 
 
 def read_sentinels(frame: pd.DataFrame) -> Observations:

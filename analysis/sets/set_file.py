@@ -282,6 +282,22 @@ def is_test_only(document: str) -> bool:
     return bool(document) and SetFile.from_toml(document).use == "test-only"
 
 
+def may_be_passed_on(document: str) -> bool:
+    """Whether the text of a ``set.toml`` lets its pictures be passed on; empty: it does not forbid it."""
+    return not document or SetFile.from_toml(document).use != "no-redistribution"
+
+
+#: Words of licences under which a picture, or one that was made from it, is not passed on.
+_KEPT_BACK = re.compile(
+    r"\bND\b|no[- ]?deriv|no[- ]?redistribut|not\b.{0,30}\bredistribut|all rights reserved", re.IGNORECASE
+)
+
+
+def licence_forbids(licence: str) -> bool:
+    """Whether a licence says in so many words that pictures made from it are not passed on, as CC BY-ND does."""
+    return _KEPT_BACK.search(licence) is not None
+
+
 def _files(place: Path) -> Iterator[Path]:
     """Files of a folder without what systems add to it; an archive is one file."""
     if place.is_file():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from django.utils.text import slugify
@@ -74,8 +74,9 @@ def published_set(path: Path, *, by: User | None = None, tell: Tell) -> ScoredSe
             f"{path}: version {one.file.version} of {one.file.name} is here already, with another {FILE} or other "
             "pictures. A changed set needs a new version."
         )
+    labels = _labels(one, by)
     about = Adoption(
-        labels=_labels(one, by),
+        labels=labels,
         size_px=one.file.pictures.size_px or 0,
         provenance=one.file.citation or one.file.title,
         licence=one.file.licence,
@@ -86,6 +87,7 @@ def published_set(path: Path, *, by: User | None = None, tell: Tell) -> ScoredSe
         tell(f"{one.key}: importing its pictures")
         return ScoredSet(_labelled(one.key, one.pictures, about, one.file, by))
     tell(f"{one.key}: importing trials and pictures")
+    about = replace(about, factors=factors_by_file(one, labels=labels))
     trials = one.file.trials
     imported = import_trials(
         paths=one.trial_files,
@@ -108,6 +110,15 @@ def published_set(path: Path, *, by: User | None = None, tell: Tell) -> ScoredSe
     if study.stimulus_set is None:
         raise InputRefused(f"{path}: the trials of {one.key} have no pictures.")
     return ScoredSet(study.stimulus_set, study)
+
+
+def factors_by_file(one: PublishedSet, *, labels: str) -> dict[str, Mapping[str, str]]:
+    """What the set's table says of its pictures, by their paths in the folder of pictures; empty without factors."""
+    about = one.file.pictures
+    if not (about.table and about.factors and one.pictures.is_dir()):
+        return {}
+    order = ImportOrder(name=one.key, labels=labels, factors=list(about.factors))
+    return {file.name: file.factors for file in preview_import(source=one.pictures / about.table, order=order).files}
 
 
 def labelled_folder(path: Path, *, labels: str = "", by: User | None = None) -> ScoredSet:

@@ -11,7 +11,7 @@ from analysis.corruptions.registry import Picture
 from analysis.figures.table import Column, Table
 from analysis.figures.tiles import Tile, TileGroup, draw_tiles
 from analysis.generation.files import decode_png
-from analysis.sets.set_file import SetFile
+from analysis.sets.set_file import may_be_passed_on
 from analysis.similarity.published import PUBLISHED_CLASSES
 from humanexp.console.figures.figure import Drawn, Wanted, chosen
 from humanexp.console.figures.subjects import Analysed
@@ -36,7 +36,7 @@ _MOST = 7
 
 def credit_of(source_set: SourceSet) -> str:
     """Whose pictures these are, for a caption; refused where they may not be passed on."""
-    if source_set.set_document and SetFile.from_toml(source_set.set_document).use == "no-redistribution":
+    if not may_be_passed_on(source_set.set_document):
         raise NotAllowed(
             f"The pictures of {source_set.name} may not be passed on: its set.toml says no-redistribution. Draw the "
             "figure of another set."

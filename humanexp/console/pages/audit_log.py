@@ -102,6 +102,7 @@ ACTS: Mapping[str, str] = {
     "analyse": "asked for an analysis",
     "retrain": "had a network retrained",
     "export": "took data away",
+    "publish-set": "wrote the study as a published set",
     "delete-stimuli": "deleted a stimulus set",
     "store-labels": "stored labels",
     "mend-labels": "changed what people see of labels",

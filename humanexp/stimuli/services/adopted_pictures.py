@@ -75,6 +75,8 @@ class Adoption:
     provenance, licence : str
     document, digest : str
         Of a published set (`analysis.sets.set_file.PublishedSet`).
+    factors : mapping of str to mapping of str to str
+        What a table says of pictures, by their paths within the source.
     """
 
     labels: str = ""
@@ -83,6 +85,7 @@ class Adoption:
     licence: str = ""
     document: str = ""
     digest: str = ""
+    factors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 #: Pictures of which no more is known than their names, in the product's labels.
@@ -113,6 +116,7 @@ def adopt_pictures(
     check_new_set_name(name)
     check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
     folder, beside = f"stimuli/{name}", f"originals/{name}"
+    pictures = [replace(one, factors=about.factors.get(one.file, one.factors)) for one in pictures]
     try:
         open_folder(media_path(folder))
         rows, size_px = _written(pictures, source, originals, folder, beside, about.size_px)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.sets.set_file import PublishedSet, SetFile, is_test_only
+from analysis.sets.set_file import PublishedSet, SetFile, is_test_only, licence_forbids, may_be_passed_on
 from tests.published_sets import digest_list
 
 SMALL = 'name = "edges"\nversion = "1"\n'
@@ -148,3 +148,27 @@ def test_what_may_be_trained_on() -> None:
     assert is_test_only(SMALL + "use = 'test-only'\n")
     assert not is_test_only(SMALL + "use = 'no-redistribution'\n")
     assert not is_test_only("")
+
+
+def test_what_may_be_passed_on() -> None:
+    assert may_be_passed_on("") and may_be_passed_on(SMALL + "use = 'test-only'\n")
+    assert not may_be_passed_on(SMALL + "use = 'no-redistribution'\n")
+
+
+@pytest.mark.parametrize(
+    ("licence", "forbids"),
+    [
+        ("CC BY 4.0", False),
+        ("CC BY-NC-SA 4.0", False),
+        ("CC0; standard terms", False),
+        ("", False),
+        ("CC BY-ND 4.0", True),
+        ("CC BY-NC-ND", True),
+        ("Attribution-NoDerivatives", True),
+        ("research only, no redistribution", True),
+        ("Must not be redistributed", True),
+        ("All rights reserved", True),
+    ],
+)
+def test_licences_that_keep_pictures_back_are_known_by_their_words(licence: str, forbids: bool) -> None:
+    assert licence_forbids(licence) is forbids
