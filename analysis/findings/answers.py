@@ -111,24 +111,24 @@ def confusion_entries(
         missing answers. Empty ranges, and classifiers with other labels, are left out.
     """
     entries = []
-    responses = _columns(people, classifiers, space)
+    responses = response_columns(people, classifiers, space)
     other_labels = {key.population for key, curve in study.curves.items() if curve.fit.config.label_space != len(space)}
     for population, own in _populations(people, classifiers):
         clean = own.clean
         if population not in other_labels and len(clean) and space.holds(clean.category):
-            entries.append(_matrix(population, CLEAN, clean, None, space, responses))
+            entries.append(confusion_of(population, CLEAN, clean, None, space, responses))
     for key, curve in study.curves.items():
         answers, place = curve.outcomes.answers, curve.outcomes.place
         if key.property != "accuracy" or key.population in other_labels:
             continue
         if not space.holds(answers.category):
             continue
-        entries.append(_matrix(key.population, key.corruption, answers, None, space, responses))
+        entries.append(confusion_of(key.population, key.corruption, answers, None, space, responses))
         for low, high in MATRIX_RANGES:
             rows = (place >= low) & ((place < high) | (high == 1.0))
             if rows.any():
                 chosen = answers.select(rows)
-                entries.append(_matrix(key.population, key.corruption, chosen, (low, high), space, responses))
+                entries.append(confusion_of(key.population, key.corruption, chosen, (low, high), space, responses))
     curved = {(key.population, key.corruption) for key in study.curves}
     for population, own in _populations(people, classifiers):
         # Published trials of one condition, or of conditions that are no numbers: no curve, but answers.
@@ -136,7 +136,7 @@ def confusion_entries(
             answers = own.select((own.corruption == corruption) & own.imported)
             labels = set(answers.category.tolist()) | set(answers.response.tolist())
             if (population, corruption) not in curved and labels <= set(responses):
-                entries.append(_matrix(population, corruption, answers, None, space, responses))
+                entries.append(confusion_of(population, corruption, answers, None, space, responses))
     return entries
 
 
@@ -222,13 +222,13 @@ def _populations(people: Observations, classifiers: Observations) -> list[tuple[
     return [(HUMANS, people), *((name, classifiers.select(classifiers.observer == name)) for name in names)]
 
 
-def _columns(people: Observations, classifiers: Observations, space: LabelSpace) -> tuple[str, ...]:
+def response_columns(people: Observations, classifiers: Observations, space: LabelSpace) -> tuple[str, ...]:
     """Labels, "none of these" where anybody answered so, and no answer in time."""
     named = any((own.response == NONE_OF_THESE).any() for own in (people, classifiers))
     return (*space.ids, NONE_OF_THESE, NO_ANSWER) if named else space.responses
 
 
-def _matrix(
+def confusion_of(
     population: str,
     corruption: str,
     answers: Observations,
@@ -236,6 +236,10 @@ def _matrix(
     space: LabelSpace,
     responses: tuple[str, ...],
 ) -> Confusion:
+    """Count answers by true category (rows) and response (columns, those of `response_columns`).
+
+    ``between`` is the range of the axis that the answers are from; None: all.
+    """
     counts = np.zeros((len(space), len(responses)), dtype=np.int64)
     row = space.places_of(answers.category)
     places = {name: place for place, name in enumerate(responses)}

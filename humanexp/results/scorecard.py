@@ -13,15 +13,17 @@ from analysis.documents.value import Block, Document, Facts, FigureBlock, Paragr
 from analysis.figures.performance import condition_figure
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.figures.value import Figure, Observer
+from analysis.findings.answers import confusion_of, response_columns
 from analysis.findings.benchmark import benchmark_table as standings_of
 from analysis.findings.factors import MOST_VALUES
 from analysis.findings.model.agreement import AverageObserver
 from analysis.findings.model.entry import HUMANS
-from analysis.findings.observations import curve_predictions, read_predictions, read_trials
+from analysis.findings.observations import Observations, curve_predictions, read_predictions, read_trials
 from analysis.sets.scores import CHANCE, Drop, SetAnswers, SetScores, drops, set_scores
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.selectors import HowDecided, completed_runs, decisions_on, predictions_for
 from humanexp.results.charts.agreement import benchmark_table
+from humanexp.results.charts.answers import confusion_figure
 from humanexp.results.charts.chart import population_label, readable
 from humanexp.results.published_sets import ScoredSet
 from humanexp.results.tables import predictions_of, trials_of
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
 
 #: Conditions that a figure has room for.
 MOST_CONDITIONS = 12
+#: Labels for which a matrix of answers can be read in print, across a page and in one column; models that have one.
+MOST_LABELS, MOST_IN_COLUMN, MOST_MATRICES = 30, 16, 12
+_CONFUSION = (
+    "{}. Rows: what the picture showed; columns: what was answered, in per cent of the row; last column: no answer in "
+    "time."
+)
 _DECIDED = {
     "among": "the labels' outputs competed",
     "open": "all outputs competed",
@@ -321,8 +329,25 @@ def condition_figures(card: Scorecard) -> Iterator[tuple[SetScores, Figure]]:
         )
 
 
-def scorecard_document(card: Scorecard, *, title: str) -> Document:
-    """The whole on paper."""
+def confusion_figures(answers: SetAnswers) -> Iterator[Figure]:
+    """What people together and the best models answered to each label, of sets with few labels."""
+    if len(answers.space) > MOST_LABELS:
+        return
+    columns = response_columns(answers.people, answers.models, answers.space)
+    own = [(name, answers.models.select(answers.models.observer == name)) for name in _names(answers.models)]
+    best = sorted(own, key=lambda pair: -float(pair[1].correct.mean()))[:MOST_MATRICES]
+    for name, rows in ((HUMANS, answers.people), *best):
+        if len(rows) and set(rows.category.tolist()) | set(rows.response.tolist()) <= set(columns):
+            entry = confusion_of(name, answers.name, rows, None, answers.space, columns)
+            yield confusion_figure(entry, title=f"Answers of {population_label(name)}: {answers.name}")
+
+
+def _names(rows: Observations) -> list[str]:
+    return sorted(set(rows.observer.tolist()))
+
+
+def scorecard_document(card: Scorecard, *, title: str, with_matrices: bool = False) -> Document:
+    """The whole on paper; with a matrix of the answers of people and of each model, which take long to draw."""
     figures = {one.set: figure for one, figure in condition_figures(card)}
     sections = [Section("Right answers", (TableBlock(score_table(card).for_print()),))]
     if card.drops:
@@ -335,12 +360,15 @@ def scorecard_document(card: Scorecard, *, title: str) -> Document:
     by_factor = [TableBlock(table.for_print()) for table in factor_tables(card)]
     if by_factor:
         sections.append(Section("By factor", tuple(by_factor)))
-    for heading in card.headings:
+    for heading, answers in zip(card.headings, card.answers, strict=True):
         parts: list[Block] = [Facts(heading.facts)]
         if heading.models:
             parts.append(Facts(heading.models))
         if heading.set in figures:
             parts.append(FigureBlock(figures[heading.set], "People and models by condition."))
+        if with_matrices:
+            width = "column" if len(answers.space) <= MOST_IN_COLUMN else "text"
+            parts += [FigureBlock(one, _CONFUSION.format(one.title), width) for one in confusion_figures(answers)]
         sections.append(Section(heading.title, tuple(parts)))
     return Document(title=title, subtitle="", abstract=(), sections=tuple(sections))
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,13 @@ import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.labels.files import default_labels
+from analysis.documents.value import FigureBlock
+from analysis.labels.files import default_labels, labels_of_words
 from humanexp.core.errors import InvalidRequest
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.training_material import check_may_train
+from humanexp.results.published_sets import ScoredSet
+from humanexp.results.scorecard import MOST_LABELS, confusion_figures, scorecard, scorecard_document
 from humanexp.results.tables import predictions_of, trials_of
 from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import SourceSet, StimulusSet
@@ -86,6 +90,27 @@ def test_a_published_set_is_scored_and_counted_again(published: Write, network: 
     assert document["about"]["Models saw a picture for"] == "no limit of viewing time"
     assert document["models"]["grey"] == "none; mean, the labels' outputs competed"
     assert out["pdf"].read_bytes().startswith(b"%PDF")
+
+
+def test_the_document_has_the_answers_to_each_label_of_sets_with_few(published: Write, network: str) -> None:
+    score(network, "--on", published())
+    study = Study.objects.get()
+    made = scorecard([ScoredSet(study.stimulus_set, study)])
+    document = scorecard_document(made, title="all", with_matrices=True)
+    (section,) = (one for one in document.sections if one.title == "edges-1")
+    blocks = [one for one in section.blocks if isinstance(one, FigureBlock)]
+    # By hand: people are right on 2 + 1 + 2 + 1 of 8; each model on what is said of it above.
+    assert [one.figure.description for one in blocks] == [
+        "Answers of people: edges-1: 6 of 8 answers lie on the diagonal.",
+        "Answers of grey: edges-1: 3 of 4 answers lie on the diagonal.",
+        "Answers of alexnet: edges-1: 1 of 4 answers lie on the diagonal.",
+    ]
+    (answers,) = made.answers
+    words = [f"label {number}" for number in range(MOST_LABELS + 1)]
+    assert len(list(confusion_figures(answers))) == 3
+    assert not list(confusion_figures(replace(answers, space=labels_of_words("many", words))))
+    # Answers among other labels have no place in the matrix.
+    assert not list(confusion_figures(replace(answers, space=labels_of_words("few", words[:4]))))
 
 
 def test_the_same_set_again_is_not_imported_again_and_a_changed_one_is_refused(published: Write, network: str) -> None:

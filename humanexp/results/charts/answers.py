@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from analysis.figures.performance import times_figure
 from analysis.figures.rows import Names, matrix_figure
 from analysis.figures.table import Column, Table
-from analysis.figures.value import Observer
+from analysis.figures.value import Figure, Observer
 from analysis.findings.model.agreement import Confusion, ResponseTimes
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
@@ -117,35 +117,11 @@ def _build_confusion(findings: Findings, key: str) -> Chart:
     keys = population_keys(findings)
     entry = next(one for one in findings.confusion if _key(keys, one) == key)
     rows, columns, counts = entry.categories, entry.responses, entry.counts
-    shares = [[count / max(sum(row), 1) for count in row] for row in counts]
     title = f"Answers of {population_label(entry.population)}, {_label(entry)}"
-    right = sum(row[columns.index(name)] for name, row in zip(rows, counts, strict=True) if name in columns)
-    total = sum(map(sum, counts))
-    notes = ["Cells: per cent of a row's answers."]
-    if entry.favourite:
-        share = 100 * entry.favourite.share
-        notes.append(f"The favourite wrong answer is {entry.favourite.response}, {share:.1f} % of the wrong answers.")
     return Chart(
         key=key,
         title="What is answered instead",
-        figure=matrix_figure(
-            Names(rows, "picture"),
-            Names(columns, "answer"),
-            shares,
-            title=title,
-            name="share",
-            description=f"{title}: {right} of {total} answers lie on the diagonal.",
-            largest=1.0,
-            details=[
-                [
-                    f"{name} answered as {answer}: {count} of {sum(row)}"
-                    for answer, count in zip(columns, row, strict=True)
-                ]
-                for name, row in zip(rows, counts, strict=True)
-            ],
-            notes=notes,
-            texts=[[f"{100 * share:.0f}" if share >= 0.005 else "" for share in row] for row in shares],
-        ),
+        figure=confusion_figure(entry, title=title),
         tables=(
             Table(
                 "confusion",
@@ -163,6 +139,33 @@ def _build_confusion(findings: Findings, key: str) -> Chart:
         caveats=(
             "At high visual change everyone has a favourite guess; that does not show knowledge of the category.",
         ),
+    )
+
+
+def confusion_figure(entry: Confusion, *, title: str) -> Figure:
+    """What was answered to each category, in per cent of its answers."""
+    rows, columns, counts = entry.categories, entry.responses, entry.counts
+    shares = [[count / max(sum(row), 1) for count in row] for row in counts]
+    right = sum(row[columns.index(name)] for name, row in zip(rows, counts, strict=True) if name in columns)
+    total = sum(map(sum, counts))
+    notes = ["Cells: per cent of a row's answers."]
+    if entry.favourite:
+        share = 100 * entry.favourite.share
+        notes.append(f"The favourite wrong answer is {entry.favourite.response}, {share:.1f} % of the wrong answers.")
+    return matrix_figure(
+        Names(rows, "picture"),
+        Names(columns, "answer"),
+        shares,
+        title=title,
+        name="share",
+        description=f"{title}: {right} of {total} answers lie on the diagonal.",
+        largest=1.0,
+        details=[
+            [f"{name} answered as {answer}: {count} of {sum(row)}" for answer, count in zip(columns, row, strict=True)]
+            for name, row in zip(rows, counts, strict=True)
+        ],
+        notes=notes,
+        texts=[[f"{100 * share:.0f}" if share >= 0.005 else "" for share in row] for row in shares],
     )
 
 

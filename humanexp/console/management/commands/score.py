@@ -91,7 +91,7 @@ class Command(OwnedCommand):
             card.by_picture().to_csv(options["csv"], index=False)
         if options["pdf"]:
             models = ", ".join(options["name"] or default_name(spec) for spec in options["models"])
-            document = scorecard_document(card, title=f"{models or 'Models'} next to people")
+            document = scorecard_document(card, title=f"{models or 'Models'} next to people", with_matrices=True)
             options["pdf"].write_bytes(to_pdf(document, draw_figures(document)))
 
 
