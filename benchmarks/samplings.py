@@ -3,8 +3,9 @@
     python -m benchmarks.samplings [--count 300] [--originals 16]
 
 Every function is planned as `generate_stimuli` plans it, once with each sampling that takes a count, over photographs
-with their categories in proportion. Printed are the bins of visual change, of 40, that hold an even share of the stimuli, in whole
-stimuli, as the page of a set counts them; behind the slash those that hold any; and the share of stimuli above 0.8.
+with their categories in proportion. Printed are the bins of visual change, of 40, that hold an even share of the
+stimuli, in whole stimuli, as the page of a set counts them; behind the slash those that hold any; and the share of
+stimuli above 0.8.
 """
 
 from __future__ import annotations

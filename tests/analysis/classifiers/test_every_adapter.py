@@ -61,7 +61,7 @@ def pictures() -> np.ndarray:
 
 @pytest.mark.verify
 def test_each_kind_is_tested(made: dict[str, Made]) -> None:
-    """Networks that come as packages, or through others, have files of their own: test_lite.py, test_grey.py and test_readout.py."""
+    """Networks that come as packages, or through others, have files of their own."""
     apart = {"grey", "lite", "readout"}
     assert set(SCHEMES) - apart == set(made) == {*NETWORKS, "table"}
     assert apart < set(SCHEMES)

@@ -41,6 +41,6 @@ class Command(RefusableCommand):
             self.stderr.write(warning)
         self.stdout.write(
             f"{options['to']}: version {made.file.version} of {made.file.name}, {made.pictures:,} pictures, "
-            f"{made.answers:,} answers of {made.people:,} participants, licence: {made.file.licence}. Others score models "
-            f"with: score MODEL --on {options['to']}"
+            f"{made.answers:,} answers of {made.people:,} participants, licence: {made.file.licence}. "
+            f"Others score models with: score MODEL --on {options['to']}"
         )
