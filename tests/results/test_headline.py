@@ -169,6 +169,10 @@ def test_the_verdict_on_a_corruption_names_where_a_model_is_above_people_and_bel
     assert cell(word="differs", statement="differs", **mean) == (
         "differs (below people on average over Δv 0.05 to 0.95)"
     )
+    mixed = {"exceeds": [[0.8, 0.95]], "falls_short": [[0.05, 0.95]], "windows": [window(0.8, 0.95, 0.2)]}
+    assert cell(word="differs", statement="differs", **mixed) == (
+        "differs (above people at Δv 0.80 to 0.95, below people on average over Δv 0.05 to 0.95)"
+    )
     conditions = {"exceeds": [], "falls_short": [[0.3, 0.3], [1.0, 1.0]],
                   "windows": [window(0.3, 0.3, -0.2), window(1.0, 1.0, -0.2)]}  # fmt: skip
     assert cell(word="differs", statement="differs", **conditions) == (

@@ -100,11 +100,14 @@ def _verdict_on_one(entry: Comparison) -> str:
     if verdict is None:
         return entry.no_verdict
     axis = "conditions" if verdict.has_conditions else "Δv"
-    # Where no window differs but the mean does, the range is all that was measured.
-    place = f"at {axis}" if any(one.significant for one in verdict.windows) else f"on average over {axis}"
+    shown = [one.difference for one in verdict.windows if one.significant]
     where = [
-        f"{word} people {place} {ranges_words(ranges)}"
-        for word, ranges in (("above", entry.exceeds), ("below", entry.falls_short))
+        # Where no window is shown but the mean is, the range is all that was measured.
+        f"{word} people {'at' if has_windows else 'on average over'} {axis} {ranges_words(ranges)}"
+        for word, ranges, has_windows in (
+            ("above", entry.exceeds, any(one > 0.0 for one in shown)),
+            ("below", entry.falls_short, any(one < 0.0 for one in shown)),
+        )
         if ranges
     ]
     return f"{verdict.statement} ({', '.join(where)})" if where else verdict.statement
