@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from analysis.claims.curves import NOT_OURS
 from analysis.findings.model.comparisons import GroupContrast, GroupIndices, GroupMean
 from humanexp.results.charts.group_means import GROUP_MEANS
-from tests.analysis.findings.examples import findings
+from tests.analysis.findings.examples import STORED, curve, findings, like
 
 
 def mean(grouping: str, group: str, difference: float, networks: tuple[str, ...] = ("a",)) -> GroupMean:
@@ -50,6 +51,12 @@ def test_consistency_has_a_table_of_indices_and_no_verdict() -> None:
     assert table.rows == (("blur", 0.7, 0.01, 0.8, 0.6, 2, 1), ("noise", 0.9, 0.01, 0.8, 0.6, 2, 1))
     assert "no groups are said to differ" in table.notes[0]
     assert not {column.kind for column in table.columns} & {"estimate", "p"}
+    paper = {
+        "curves": [curve(corruption="gaussian_blur", area=0.81).to_json()],
+        "settings": {**STORED.to_json()["settings"], "curve": "paper"},
+    }
+    published = GROUP_MEANS.build(like(found, **paper), "means--families")
+    assert [NOT_OURS["paper"] in one.notes for one in published.tables] == [True, False, True]
     bare = GROUP_MEANS.build(findings(group_means=means), "means--families")
     assert [one.key for one in bare.tables] == ["means-families", "contrasts-families"]
 

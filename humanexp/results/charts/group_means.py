@@ -76,7 +76,7 @@ def _build(findings: Findings, key: str) -> Chart:
                     )
                     for one in means
                 ),
-                (GROUPS_NOTE, *findings.about_people),
+                (GROUPS_NOTE, *findings.about_people, *_of_curves(findings)),
             ),
             Table(
                 f"contrasts-{grouping}",
@@ -115,6 +115,11 @@ def _build(findings: Findings, key: str) -> Chart:
     )
 
 
+def _of_curves(findings: Findings) -> tuple[str, ...]:
+    """Said where indices are of published curves; differences of accuracy are of raw answers, whatever the curve."""
+    return (findings.curve_note,) if findings.curve_note else ()
+
+
 def _consistency(findings: Findings, grouping: Grouping) -> list[Table]:
     """Areas and indices of consistency, without intervals; none where people's was not measured."""
     entries = [one for one in findings.group_indices if one.grouping == grouping]
@@ -147,7 +152,7 @@ def _consistency(findings: Findings, grouping: Grouping) -> list[Table]:
                 )
                 for one in ordered
             ),
-            (CONSISTENCY_NOTE,),
+            (CONSISTENCY_NOTE, *_of_curves(findings)),
         )
     ]
 
