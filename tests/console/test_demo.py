@@ -147,7 +147,7 @@ def test_a_fresh_demo_sets_a_database_of_another_version_aside_unless_it_holds_o
         database.execute("UPDATE django_migrations SET name = 'another' WHERE app = 'humanexp'")
         database.execute(
             "INSERT INTO stimuli_sourceset (name, created_at, lab_id, provenance, licence, gold_classifiers, "
-            "import_report) VALUES (?, '', 'lab', '', '', '[]', '{}')",
+            "import_report, set_document, set_digest) VALUES (?, '', 'lab', '', '', '[]', '{}', '', '')",
             [name],
         )
     script = "import django; django.setup(); from humanexp.console.demo_steps import *; set_aside_other_tables()"
