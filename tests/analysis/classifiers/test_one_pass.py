@@ -16,9 +16,10 @@ import pytest
 import torch
 
 from analysis.classifiers.loading import load_classifier
-from analysis.classifiers.networks import BATCH, MOST_BATCH, arithmetic, doubled_while_faster
+from analysis.classifiers.networks import BATCH, MOST_BATCH, TorchNetwork, arithmetic, doubled_while_faster
 from analysis.classifiers.one_pass import predict_group, predict_shards
-from analysis.classifiers.shards import AHEAD, Asked, PredictionShard, ShownStimulus, read_ahead
+from analysis.classifiers.preprocessing import Preprocessing
+from analysis.classifiers.shards import AHEAD, Asked, PredictionShard, ShownStimulus, read_ahead, versions
 from analysis.errors import ClassifierUnavailable, InvalidInput, PictureRefused
 from tests.analysis.classifiers import small_networks as small
 
@@ -161,6 +162,23 @@ def test_beside_an_accelerator_rows_are_written_apart_and_all_are_there_at_the_e
                     for (one,) in groups]  # fmt: skip
     assert answers([one.path for (one,) in groups]).equals(answers(on_processor))
     assert {one.path.name for (one,) in groups}.isdisjoint(path.name for path in on_processor)
+
+
+def test_a_processor_looks_at_four_pictures_at_once_and_the_run_says_so() -> None:
+    """Their number decides how sums are rounded: it belongs to what determined the predictions."""
+    sizes: list[int] = []
+
+    def forward(inputs: torch.Tensor) -> torch.Tensor:
+        sizes.append(len(inputs))
+        return inputs.mean(dim=(2, 3))
+
+    inputs = Preprocessing(32, (0.5,) * 3, (0.5,) * 3)
+    network = TorchNetwork("three", ("a", "b", "c"), "0" * 64, inputs, forward)
+    network.predict(np.zeros((10, 32, 32, 3), np.uint8))
+    assert sizes == [4, 4, 2]
+    assert versions(network)["batch"] == "4"
+    # An accelerator finds the number anew: nothing is said of it.
+    assert "batch" not in versions(replace(network, device="mps"))
 
 
 @pytest.mark.parametrize(
