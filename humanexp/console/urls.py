@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.console.pages import figures, recruiters, views
+from humanexp.console.pages import figures, recruiters, retraining, views
 
 app_name = "console"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -15,7 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/members/", views.members, name="members"),
     path("studies/<slug:slug>/members/<int:pk>/", views.member, name="member"),
     path("studies/<slug:slug>/audit/", views.audit, name="audit"),
-    path("classifiers/retrain/", views.retrain, name="retrain"),
+    path("classifiers/retrain/", retraining.retrain, name="retrain"),
     path("recruiters/", recruiters.recruiters_page, name="recruiters"),
     path("recruiters/open/", recruiters.open_account, name="open-account"),
     path("recruiters/sites/<slug:kind>/", recruiters.site, name="site"),
