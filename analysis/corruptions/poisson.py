@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import opencv as cv2
 from analysis.corruptions.fields import Field, frozen
 
 #: Mean from which the expansion is used: it is off by one for fewer than one pixel in 10,000 there.
@@ -69,15 +70,29 @@ def poisson_counts(levels: NDArray[np.uint8], photons: float, seed: int) -> Fiel
 
 
 def _from_expansion(levels: NDArray[np.uint8], means: NDArray[np.float64], normal: Field) -> Field:
-    mean = np.take(means.astype(np.float32), levels)
-    root = np.take(np.sqrt(means).astype(np.float32), levels)
-    with np.errstate(divide="ignore"):
-        inverse = np.take(np.where(means > 0, 1.0 / np.sqrt(means), 0.0).astype(np.float32), levels)
+    """``m + sqrt(m) z + (z z / 6 + 1 / 3) + ...``, added in this order: sums of float32 differ by their order."""
+    roots = np.sqrt(means)
+    inverses = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+    counts, root, inverse = (cv2.LUT(levels, one.astype(np.float32)).ravel() for one in (means, roots, inverses))
     square = normal * normal
-    last = (square * np.float32(1 / 270) + np.float32(7 / 810)) * square - np.float32(8 / 405)
-    middle = (square * np.float32(-1 / 72) - np.float32(1 / 36)) * normal
-    counts = mean + root * normal + square * np.float32(1 / 6) + np.float32(1 / 3) + (last * inverse + middle) * inverse
-    return np.asarray(np.maximum(np.floor(counts), np.float32(0.0)), dtype=np.float32)
+    root *= normal
+    counts += root
+    term = np.multiply(square, np.float32(1 / 6), out=root)
+    counts += term
+    counts += np.float32(1 / 3)
+    np.multiply(square, np.float32(1 / 270), out=term)
+    term += np.float32(7 / 810)
+    term *= square
+    term -= np.float32(8 / 405)
+    term *= inverse
+    square *= np.float32(-1 / 72)
+    square -= np.float32(1 / 36)
+    square *= normal
+    term += square
+    term *= inverse
+    counts += term
+    np.floor(counts, out=counts)
+    return np.asarray(np.maximum(counts, np.float32(0.0), out=counts))
 
 
 def _from_table(
