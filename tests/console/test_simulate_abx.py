@@ -78,3 +78,5 @@ def test_personas_compare_pictures_and_everything_downstream_takes_it(
     assert session is not None and session.state in ("completed", "submitted")
     results = client.get(f"/studies/{study.slug}/results/").content.decode()
     assert "either is right in half of the trials" in results and ">ABX<" in results
+    example = client.get(f"/studies/{study.slug}/preview/run/?page=result-&to=link").content.decode()
+    assert example.count("all together") == 1, "the example on the page of all pages has the one row that people get"

@@ -120,9 +120,9 @@ def _filled_in(study: Study, name: str) -> dict[str, Any]:
 
 def _shares(task: str) -> OwnShares:
     """What somebody might have answered."""
-    return OwnShares(
-        task=task, answers=48, parts=(AnswerGroup(first=0, end=1, of_ten=8), AnswerGroup(first=1, end=2, of_ten=6))
-    )
+    parts = (AnswerGroup(first=0, end=1, of_ten=8), AnswerGroup(first=1, end=2, of_ten=6))
+    # Answers of ABX are not told apart by what is right.
+    return OwnShares(task=task, answers=48, parts=parts[:1] if task == "abx" else parts)
 
 
 def _is_met(study: Study, name: str) -> bool:

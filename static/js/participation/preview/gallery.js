@@ -18,6 +18,10 @@ const screens = new Screens(document);
 const panels = new Panels(document);
 const run = { screens, session, document, view: window };
 
+/** When the time of the site that sent the participant ends. */
+const ENDS = { time: "15:30" };
+const fillEnd = () => screens.fill(ENDS);
+
 /** Pages of the run on which something is filled in. */
 const FILLED = {
   checks: () => {
@@ -39,8 +43,11 @@ const FILLED = {
   },
   absent: () => {
     screens.find("[data-deadline]").hidden = false;
-    screens.fill({ deadline: screens.message("deadline", { time: "15:30" }) });
+    screens.fill({ deadline: screens.message("deadline", ENDS) });
   },
+  deadline: fillEnd,
+  "time-short": fillEnd,
+  "time-over": fillEnd,
   validation: async () => {
     showOwnInstructions(run);
     showQuestion(screens, examples.question, { kind: "main", number: 1, of: session.blocks[0].last + 1 });
