@@ -129,7 +129,7 @@ def demand_of(config: DesignConfig, *, originals: int, person_originals: int = 0
     given = _fitting(config, originals=originals, person_originals=person_originals)
     if given is not None:
         return given, _cuts(asked, given, originals) + _warnings(given)
-    smallest = _smallest(config, originals=originals, person_originals=person_originals)
+    smallest = smallest_demand(config, originals=originals, person_originals=person_originals)
     block = config.discrimination
     remedies = [f"Add at least {smallest.originals - originals} pictures"]
     if block is not None and (fewer := fewer_comparisons(config, originals=originals)):
@@ -180,11 +180,12 @@ def _fitting(config: DesignConfig, *, originals: int, person_originals: int) -> 
             if demand.originals <= originals:
                 return demand
     # discrimination alone: only the sentinels could be cut
-    smallest = _smallest(config, originals=originals, person_originals=person_originals)
+    smallest = smallest_demand(config, originals=originals, person_originals=person_originals)
     return smallest if smallest.originals <= originals else None
 
 
-def _smallest(config: DesignConfig, *, originals: int, person_originals: int) -> Demand:
+def smallest_demand(config: DesignConfig, *, originals: int, person_originals: int = 0) -> Demand:
+    """What `demand_of` cuts a session to at most, whether or not so many originals are enough for it."""
     main = min(config.main_trials, config.minimum_main_trials)
     return _shortened(config, _full(config, main=main, originals=originals, person_originals=person_originals))
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from django.core.management import call_command
 from django.db import DatabaseError, connection
 
-from analysis.design.originals_needed import demand_of
+from analysis.classifiers.onnx_network import INSTALL, is_installed
+from analysis.design.originals_needed import demand_of, smallest_demand
 from analysis.errors import install
+from analysis.labels.files import default_labels
 from analysis.study.study import StudyConfiguration
 from humanexp.console import scripted_participants
 from humanexp.console.scripted_participants import Cast
@@ -25,6 +27,7 @@ from humanexp.core.errors import InputRefused, JobError, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations.services import evaluations
+from humanexp.evaluations.specs import default_name
 from humanexp.jobs.models import Job, JobState
 from humanexp.ledger.budgets import set_month_cap
 from humanexp.ledger.figures import payment_summary
@@ -39,7 +42,7 @@ from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.descriptions import Described
 from humanexp.stimuli.services.generation import create_stimulus_set, start_generation
-from humanexp.stimuli.services.imports import import_images
+from humanexp.stimuli.services.imports import check_images, import_images
 from humanexp.stimuli.services.sources import ImportOrder
 from humanexp.studies import services
 from humanexp.studies.models import Study
@@ -50,6 +53,8 @@ NAMES = frozenset({"demo", "try-it"})
 RESEARCHER = "researcher"
 PICTURES_PER_CATEGORY = 24
 _RECORD = "demo.json"
+#: Labels with the fewest pictures that a refusal names.
+_LABELS_TOLD = 4
 #: What a demo writes under MEDIA_ROOT, beside its database, keys and logs. Nothing else there is ever removed.
 _MADE = (
     *(_RECORD, "demo-numbers.json", "demo", "originals", "thumbnails", "stimuli", "plans", "evaluations", "results"),
@@ -83,6 +88,29 @@ def check(options: Options) -> None:
         raise InputRefused(
             f"{images} belongs to the demo, which is about to be made anew: copy the pictures elsewhere."
         )
+
+
+def check_photographs(options: Options) -> None:
+    """Refuse photographs that cannot be read or are too few, before anything is removed; every file is looked at.
+
+    Raises
+    ------
+    InputRefused
+        Naming the files, or the labels with the fewest photographs.
+    """
+    if not options.images:
+        return
+    found = check_images(source=Path(options.images), order=ImportOrder(name="demo"))
+    n = found.total()
+    needed = smallest_demand(configuration_of("demo", options).design, originals=n).originals
+    if n >= needed:
+        return
+    fewest = sorted((found[label], label) for label in default_labels().ids)[:_LABELS_TOLD]
+    told = ", ".join(f"{label} ({count})" for count, label in fewest)
+    raise InputRefused(
+        f"{options.images}: {n} different photographs are too few, the demo takes at least {needed}. Fewest are of "
+        f"{told}. Add {needed - n}, or leave out --images for a demo of drawings."
+    )
 
 
 @contextlib.contextmanager
@@ -206,6 +234,9 @@ CLASSIFIERS = {
     "trained on clean pictures": "fixtures/classifiers/clean.pt2",
     "trained on corrupted pictures too": "fixtures/classifiers/robust.pt2",
 }
+#: Of photographs the demo asks a network that was trained on photographs.
+KNOWS_PHOTOGRAPHS = "lite:0"
+TITLE_OF_PHOTOGRAPHS = "Noise and blur: how far behind people is a network on your photographs?"
 CORRUPTIONS = ("gaussian_noise", "uniform_noise", "gaussian_blur")
 #: Stimuli made for every one that is shown, at least: those of practice pictures and sentinels are not shown corrupted,
 #: and of few pictures they are a larger share.
@@ -214,6 +245,17 @@ SPARE = 1.3
 PAYMENTS_S = 300
 
 Report = Callable[[int, int], None]
+
+
+def configuration_of(name: str, options: Options) -> StudyConfiguration:
+    """A study of the demo as its file says, with what the options decide."""
+    path = STUDIES / f"{name}.toml"
+    configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
+    if name == "demo":
+        configuration = configuration.but(design=configuration.design.but(sessions=options.participants))
+        if options.images:
+            configuration = configuration.but(title=TITLE_OF_PHOTOGRAPHS)
+    return configuration.but(seed=options.seed)
 
 
 @dataclass
@@ -231,9 +273,18 @@ class Demo:
 
     @property
     def networks(self) -> dict[str, str]:
-        """Adapter strings by name; none where torch is not installed."""
-        has_torch = importlib.util.find_spec("torch") is not None
-        return {name: f"export:{file}" for name, file in CLASSIFIERS.items()} if has_torch else {}
+        """Adapter strings by name, of networks that know such pictures; none where something is not installed."""
+        if self._missing:
+            return {}
+        if self.options.images:
+            return {default_name(KNOWS_PHOTOGRAPHS): KNOWS_PHOTOGRAPHS}
+        return {name: f"export:{file}" for name, file in CLASSIFIERS.items()}
+
+    @property
+    def _missing(self) -> list[str]:
+        """Commands that install what the networks need."""
+        missing = [] if importlib.util.find_spec("torch") is not None else [install("torch")]
+        return missing + ([INSTALL] if self.options.images and not is_installed(KNOWS_PHOTOGRAPHS) else [])
 
     @property
     def observers(self) -> ObserverModel:
@@ -251,12 +302,14 @@ class Demo:
         order = ImportOrder(name="demo", provenance=provenance, by_id=researcher().pk)
         made = import_images(source=source, order=order)
         self.notes.extend(f"Left out, the same picture as {kept}: {left}" for left, kept in made.duplicates)
-        # Too few pictures are refused here, before any stimulus is made of them.
-        demand_of(self._configuration("demo").design, originals=made.n_images)
+        self.notes.extend(f"Left out: {sentence}" for sentence in made.ignored)
+        if self._missing:
+            knows = " that knows photographs" if self.options.images else ""
+            self.notes.append(f"No network{knows} can run here; to have one: {', then '.join(self._missing)}.")
 
     def golds(self, report: Report) -> None:
-        """Networks say which drawings are easy. They know no photographs: those stay unchecked, and a note says so."""
-        if self.options.images or not self.networks:
+        """Networks say which pictures are easy. Without them pictures stay unchecked, and a note says so."""
+        if not self.networks:
             report(1, 1)
             return
         self._wait(
@@ -267,7 +320,7 @@ class Demo:
     def stimuli(self, report: Report) -> None:
         """Stimuli over the whole reachable range of visual change."""
         source_set = SourceSet.objects.get(name="demo")
-        design = self._configuration("demo").design
+        design = configuration_of("demo", self.options).design
         originals = source_set.images.count()
         shown_corrupted = originals - demand_of(design, originals=originals)[0].outside_main
         spare = max(SPARE, 1.15 * originals / shown_corrupted)
@@ -287,9 +340,9 @@ class Demo:
 
     def studies(self, report: Report) -> None:
         """The scripted study, and a short one for whoever opens the link."""
-        self.study = services.create_study(configuration=self._configuration("demo"), by=researcher())
+        self.study = services.create_study(configuration=configuration_of("demo", self.options), by=researcher())
         self.notes.extend(self.study.plan_notes)
-        short = services.create_study(configuration=self._configuration("try-it"), by=researcher())
+        short = services.create_study(configuration=configuration_of("try-it", self.options), by=researcher())
         publish(study=short, terms=LaunchTerms(to="link"), skip_preflight=True)
         report(1, 1)
 
@@ -310,8 +363,6 @@ class Demo:
         """Networks start on the stimuli while scripted participants take part."""
         for name, spec in self.networks.items():
             evaluations.evaluate(stimulus_set=self._stimulus_set(), spec=spec, name=name, owner=researcher())
-        if not self.networks:
-            self.notes.append(f"PyTorch is not installed, so no network was run: {install('torch')}.")
 
         def watched(done: int, total: int) -> None:
             self.watch()
@@ -350,14 +401,6 @@ class Demo:
     def analysis(self, report: Report) -> None:
         """Curves with bands, comparisons, tests: stored for the dashboard."""
         self._wait(request_analysis(study=self.study), report)
-
-    def _configuration(self, name: str) -> StudyConfiguration:
-        path = STUDIES / f"{name}.toml"
-        configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
-        design = configuration.design
-        if name == "demo":
-            design = design.but(sessions=self.options.participants)
-        return configuration.but(seed=self.options.seed, design=design)
 
     def _stimulus_set(self) -> StimulusSet:
         return StimulusSet.objects.get(name="demo")

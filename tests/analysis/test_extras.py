@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.onnx_network import is_installed
 from analysis.errors import AnalysisError, ClassifierUnavailable, GeneratorUnavailable, install
 from humanexp.console.demo_steps import CLASSIFIERS, Demo, Options
 
@@ -42,6 +43,11 @@ def test_the_demo_without_torch_has_no_networks(no_torch: None) -> None:
 def test_the_demo_runs_the_networks_that_come_with_it() -> None:
     demo = Demo(options=Options(participants=4, seed=1), watch=lambda: None)
     assert demo.networks == {name: f"export:{file}" for name, file in CLASSIFIERS.items()}
+
+
+def test_the_demo_of_photographs_asks_a_network_that_knows_them_if_one_is_installed() -> None:
+    demo = Demo(options=Options(participants=4, seed=1, images="photos"), watch=lambda: None)
+    assert demo.networks == ({"efficientnet-lite0": "lite:0"} if is_installed("lite:0") else {})
 
 
 @pytest.mark.parametrize("extra", ["server", "torch", "classifiers", "browser", "cluster", "postgres", "s3"])

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.examples.pictures import write_source_folder
 from humanexp.console import demo_steps
 from humanexp.console.demo_steps import Options
 from humanexp.core.errors import StudyRefused
@@ -210,6 +211,29 @@ def test_two_demos_never_work_in_one_folder() -> None:
         pass
     with pytest.raises(StudyRefused), demo_steps.owned(), demo_steps.owned():
         pass
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("fresh", [[], ["--fresh"]])
+@pytest.mark.parametrize(
+    ("file", "complaint"),
+    [
+        ("cat/broken.jpg", r"1 of 17 pictures cannot be used.*\n.*cat/broken\.jpg"),
+        ("unicorn/1.jpg", r"'unicorn' is neither one of the 16 labels .* Rename the folder"),
+        ("", r"16 different photographs are too few, .* at least \d+\. Fewest are of airplane \(1\).* Add \d"),
+    ],
+)
+def test_photographs_that_cannot_make_a_demo_are_refused_before_anything_is_removed(
+    file: str, complaint: str, fresh: list[str], media_root: Path, tmp_path: Path
+) -> None:
+    photos = tmp_path / "photos"
+    write_source_folder(photos, 1, seed=3)
+    if file:
+        (photos / file).parent.mkdir(exist_ok=True)
+        (photos / file).write_text("no picture")
+    with pytest.raises(CommandError, match=complaint):
+        demo("--images", str(photos), *fresh)
+    assert not list(media_root.iterdir())
 
 
 @pytest.mark.process

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import requests
 
+from analysis.classifiers.onnx_network import is_installed
 from tests.journeys.site import ROOT, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -191,19 +192,20 @@ def test_real_pictures_run_through(tmp_path: Path) -> None:
     assert "Note: " in said, "128 pictures are few: what was cut is told"
 
 
-def test_too_few_pictures_are_planned_for_or_refused_in_a_sentence(tmp_path: Path) -> None:
-    media_root, folder = tmp_path / "media", reference_folder("photos16")
-    file = tmp_path / "numbers.json"
-    status, said, complained = run(media_root, "--images", str(folder), "--json", str(file))
-    assert "Traceback" not in said + complained
-    if status:
-        assert "originals are too few" in complained
-        assert complained.count("CommandError") == 1
-        assert not file.exists()
+def test_photographs_are_asked_of_a_network_that_knows_them(tmp_path: Path) -> None:
+    text, said = numbers_of(tmp_path / "media", "--images", str(reference_folder("photos16")))
+    numbers = json.loads(text)
+    assert any("118 originals are few" in note for note in numbers["notes"])
+    networks = {row["classifier"] for row in numbers["comparisons"]}
+    if is_installed("lite:0"):
+        assert networks == {"efficientnet-lite0"}
+        [clean] = [row for row in numbers["accuracy"] if row["observer"] in networks and row["condition"] == "clean"]
+        assert clean["accuracy"] > 0.8
     else:
-        assert any("originals" in note for note in json.loads(file.read_text())["notes"])
-    # What was left behind stands in nobody's way.
-    status, _, complained = run(media_root, "--images", "/nowhere")
+        assert not networks
+        assert "requirements/networks.txt" in said
+    # What was made stands in nobody's way.
+    status, _, complained = run(tmp_path / "media", "--images", "/nowhere")
     assert status == 1
     assert "no such folder" in complained
 

@@ -6,11 +6,11 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
-from dataclasses import asdict, replace
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,18 +75,46 @@ def import_images(
         Called with (done, total, message); may raise to stop the import, which then leaves nothing.
     """
     check_new_set_name(order.name)
+    with _collected(source, order, _unfinished_folder(order.name), label_list, progress) as one:
+        about = document_beside(source) if isinstance(source, Path) else ""
+        order = replace(order, provenance=order.provenance or one.title)
+        source_set = _write(order, one.collection, one.found, one.folder, about)
+        return one.collection.report(source_set, one.found)
+
+
+def check_images(*, source: Path, order: ImportOrder) -> Counter[str]:
+    """Refuse what `import_images` would refuse, and keep nothing; pictures that it would import, by label."""
+    with _collected(source, order, tempfile.TemporaryDirectory()) as one:
+        return one.collection.per_category
+
+
+@dataclass(frozen=True)
+class _Collected:
+    """Pictures of a source, looked at; their copies are in the folder."""
+
+    found: FoundFiles
+    collection: Collection
+    folder: Path
+    title: str
+
+
+@contextmanager
+def _collected(
+    source: Path | PictureSource,
+    order: ImportOrder,
+    place: AbstractContextManager[Path | str],
+    label_list: Path | None = None,
+    progress: Progress = silent,
+) -> Iterator[_Collected]:
     table, opened = _open_source(source)
     collection = Collection(order)
-    with closing(opened), closing(collection), _unfinished_folder(order.name) as folder:
+    with closing(opened), closing(collection), place as folder:
         found = _found(opened, table, order, label_list)
-        for incoming, inspection in _look_at_all(opened, found.files, folder):
-            collection.add(incoming, inspection, folder)
+        for incoming, inspection in _look_at_all(opened, found.files, Path(folder)):
+            collection.add(incoming, inspection, Path(folder))
             progress(collection.n_seen, len(found.files), "pictures read")
         collection.check(found)
-        about = document_beside(source) if isinstance(source, Path) else ""
-        order = replace(order, provenance=order.provenance or opened.title)
-        source_set = _write(order, collection, found, folder, about)
-        return collection.report(source_set, found)
+        yield _Collected(found, collection, Path(folder), opened.title)
 
 
 def preview_import(*, source: Path | PictureSource, order: ImportOrder, label_list: Path | None = None) -> FoundFiles:

@@ -251,6 +251,11 @@ class Collection:
             raise InputRefused("\n".join(["None of the pictures can be used.", *self.refusals[:_REFUSALS_TOLD]]))
 
     @property
+    def per_category(self) -> Counter[str]:
+        """Pictures that are kept, by label."""
+        return +self._per_category
+
+    @property
     def n_kept(self) -> int:
         return self._per_category.total()
 
@@ -271,7 +276,7 @@ class Collection:
         return ImportReport(
             source_set=source_set,
             n_images=self.n_kept,
-            per_category=dict(sorted((+self._per_category).items())),
+            per_category=dict(sorted(self.per_category.items())),
             duplicates=self.duplicates,
             ignored=found.ignored,
             alike=self.alike,

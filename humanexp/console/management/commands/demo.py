@@ -65,12 +65,14 @@ class Command(RefusableCommand):
         # What cannot be done is said before anything is removed or made.
         addresses = Addresses.free() if options["no_serve"] else Addresses.fixed(chosen.recruiter)
         demo_steps.check(chosen)
+        is_there = not options["fresh"] and demo_steps.finished_with(chosen)
+        if not is_there:
+            demo_steps.check_photographs(chosen)
         _check_writable(options["json"])
         if options["fresh"]:
             with demo_steps.owned():
                 demo_steps.set_aside_other_tables()
         call_command("migrate", verbosity=0)
-        is_there = not options["fresh"] and demo_steps.finished_with(chosen)
         if is_there and options["no_serve"]:
             self.console.print("The demo of these options is there already; --fresh makes it anew.")
             self._tell(options)
@@ -127,13 +129,14 @@ class Command(RefusableCommand):
                 def told(done: int, total: int, task: Any = task) -> None:
                     progress.update(task, completed=done, total=total)
 
+                n_notes = len(demo.notes)
                 step(demo, told)
+                for note in demo.notes[n_notes:]:
+                    self.console.print(f"Note: {note}")
                 finished = progress.tasks[task]
                 progress.update(task, total=finished.total or 1, completed=finished.total or 1)
         numbers = demo_report.collect(demo)
         demo_report.store(numbers)
-        for note in demo.notes:
-            self.console.print(f"Note: {note}")
 
     def _tell(self, options: dict[str, Any]) -> None:
         numbers = demo_report.stored()
