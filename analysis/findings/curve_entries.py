@@ -149,7 +149,7 @@ def guessing_notes(classifiers: Observations, label_spaces: Mapping[str, int], s
         right, shown = int(np.nansum(of_one.correct)), len(of_one)
         # Of 1,000 classes a network chooses as well where its answers are decided into the categories.
         is_decided = bool(space.known(of_one.response).all())
-        choices = len(space) if is_decided else labels
+        choices = min(labels, len(space)) if is_decided else labels
         if is_guessing(right, shown, of_one.chance(choices) or 1.0 / choices):
             notes.append(guessing_words(name, right, shown))
     return notes

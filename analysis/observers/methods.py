@@ -9,6 +9,7 @@ from typing import Any
 from analysis.observers.controls import Version, said_of_versions
 from analysis.observers.position import SURE
 from analysis.observers.protocol import VIEWING, AskProtocol
+from analysis.observers.questions import AskPlan
 from analysis.wording import counted, joined, quoted, with_interval
 
 #: Of a digest, as a sentence bears it; the page and the run have it whole.
@@ -33,7 +34,7 @@ def methods_text(observer: str, asking: Mapping[str, Any]) -> str:
     protocol, found = AskProtocol.from_json(asking["protocol"]), asking["summary"]
     is_scored = bool(asking["is_scored"])
     sentences = (
-        *_asked(quoted(observer), protocol, asking["protocol"], found),
+        *_asked(quoted(observer), protocol, asking, found),
         *(_scored() if is_scored else _decoded(protocol, found)),
         *_read(found, is_scored=is_scored),
         *_repeated(protocol, found),
@@ -67,8 +68,8 @@ def warnings_of(asking: Mapping[str, Any]) -> list[str]:
     return [one for one in said if one]
 
 
-def _asked(observer: str, protocol: AskProtocol, kept: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
-    plan, trials = protocol.plan, found["by_purpose"].get("trial", 0)
+def _asked(observer: str, protocol: AskProtocol, asking: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
+    plan, kept, trials = protocol.plan, asking["protocol"], found["by_purpose"].get("trial", 0)
     by = (
         "with questions of the experimenter's own choice (custom, which is no published protocol"
         if protocol.is_custom
@@ -88,6 +89,37 @@ def _asked(observer: str, protocol: AskProtocol, kept: Mapping[str, Any], found:
         else "drawn for each picture"
     )
     yield f"The question was \u201c{question}\u201d{whose}; the labels followed as {style}, in one order, {order}."
+    if plan.alternatives:
+        yield said_of_alternatives(plan, n_labels=asking.get("n_labels"), foiled=asking.get("foiled"), trials=trials)
+
+
+def said_of_alternatives(plan: AskPlan, *, n_labels: int | None, foiled: int | None, trials: int) -> str:
+    """A sentence about questions that offer fewer labels than there are.
+
+    Parameters
+    ----------
+    plan : AskPlan
+        With alternatives.
+    n_labels, foiled : int or None
+        Labels that there are, and stimuli whose first foil a classifier gave; None where it is not known.
+    trials : int
+    """
+    of = f" of {n_labels:,}" if n_labels else ""
+    times = f"on {min(foiled, trials):,} of {trials:,} pictures" if foiled is not None else ""
+    how = alternatives_words(plan.alternatives, plan.foils, times)
+    return (
+        f"Each question offered {plan.alternatives}{of} labels: {how}. "
+        "Shares of right answers compare with no other number of labels."
+    )
+
+
+def alternatives_words(number: int, foils: str, times: str = "") -> str:
+    """Which labels questions offer that offer fewer than all, and how often a guess is right."""
+    drawn = f"{counted(number - 1, 'other')} drawn at random for each picture from the seed"
+    if foils:
+        gave = f"{quoted(foils)} where it gave one{f' ({times})' if times else ''}"
+        drawn = f"{drawn}, but first of all the wrong answer of {gave}"
+    return f"the right one and {drawn}; a guess is right in 1 of {number} ({1 / number:.3f})"
 
 
 def _decoded(protocol: AskProtocol, found: Mapping[str, Any]) -> Iterable[str]:

@@ -21,6 +21,8 @@ CUSTOM = "custom"
 #: Changes when a reply could be read as something else.
 READING = "one-label-1"
 VIEWING = "no limit of viewing time"
+#: Parts of a plan that protocols of before do not have.
+_LATER = ("alternatives", "foils")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,11 @@ class AskProtocol:
 
     @property
     def _content(self) -> dict[str, Any]:
-        return json.loads(json.dumps({**asdict(self), "prompts": self.prompts}))  # type: ignore[no-any-return]
+        told = json.loads(json.dumps({**asdict(self), "prompts": self.prompts}))
+        for name in _LATER:  # what was added later is said only where it is used: digests of before stay
+            if not told["plan"][name]:
+                del told["plan"][name]
+        return told  # type: ignore[no-any-return]
 
     @property
     def prompts(self) -> dict[str, str]:

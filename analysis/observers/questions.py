@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -33,6 +33,34 @@ HOW: Mapping[Style, str] = {
     "words": "Answer with one of these words alone.",
     "letters": "Answer with the option's letter from the given choices directly.",
 }
+
+
+class Question(Protocol):
+    """One question: about one picture (`ForcedChoice`), or about several (`analysis.observers.comparisons.Comparison`).
+
+    Attributes
+    ----------
+    labels, words : tuple of str
+        What is offered, in the order in which it is shown, and what it is called.
+    text : str
+        As the observer reads it.
+    style : {"words", "letters"}
+    repeat : int
+    space : LabelSpace or None
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def words(self) -> tuple[str, ...]: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def style(self) -> Style: ...
+    @property
+    def repeat(self) -> int: ...
+    @property
+    def space(self) -> LabelSpace | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +129,11 @@ class AskPlan:
     grey, wrong, canaries : int
         Trials whose question is put with a grey picture, and with one of another category; and first questions that are
         put at the beginning and once more at the end.
+    alternatives : int
+        Labels that a question offers, the right one and foils by `analysis.observers.alternatives`; 0: all.
+    foils : str
+        Name of the classifier whose wrong answer to the picture is the first foil, where it gave one; empty: all foils
+        are drawn.
 
     Raises
     ------
@@ -119,6 +152,8 @@ class AskPlan:
     grey: int = 0
     wrong: int = 0
     canaries: int = 0
+    alternatives: int = 0
+    foils: str = ""
 
     def __post_init__(self) -> None:
         unknown = [wording for wording in self.wordings if wording not in WORDINGS]
@@ -128,6 +163,10 @@ class AskPlan:
             raise InvalidInput("A stimulus is asked about in at least one order, at least once.")
         if min(*self.consistency, self.rotated, self.grey, self.wrong, self.canaries) < 0:
             raise InvalidInput("Numbers of trials that are asked about more often are not negative.")
+        if self.alternatives < 0 or self.alternatives == 1:
+            raise InvalidInput(f"A question offers 2 alternatives or more, or (0) all labels: not {self.alternatives}.")
+        if self.foils and not self.alternatives:
+            raise InvalidInput(f"Foils of {self.foils} need a number of alternatives: else all labels are offered.")
 
     @property
     def questions_each(self) -> int:
@@ -135,16 +174,22 @@ class AskPlan:
         return len(self.wordings) * self.orders * self.repeats
 
     def questions_for(
-        self, stimulus: str, space: LabelSpace | None = None, *, right: tuple[str, int] | None = None
+        self,
+        stimulus: str,
+        space: LabelSpace | None = None,
+        *,
+        right: tuple[str, int] | None = None,
+        offered: tuple[str, ...] = (),
     ) -> Iterator[ForcedChoice]:
         """The questions about one stimulus; the first answer stands for it.
 
         Without labels they are among the product's, which are called by their ids. `right`: the right label, and the
-        place where it stands in the first order.
+        place where it stands in the first order. `offered`: the labels that compete; none: all.
         """
+        among = offered or (space or default_labels()).ids
         for repeat in range(self.repeats):
             for order in range(self.orders):
-                labels = shuffled_labels(stimulus, space or default_labels(), seed=self.seed, order=order)
+                labels = shuffled_labels(stimulus, among, seed=self.seed, order=order)
                 if right is not None:
                     labels = rotated(labels, labels.index(right[0]) - right[1])
                 for wording in self.wordings:
@@ -165,13 +210,20 @@ class AskPlan:
             If there are too many, or scores of two words would not exclude each other.
         """
         most = len(LETTERS) if self.style == "letters" else MOST_FOR_PEOPLE
-        if len(space) > most:
+        if self.alternatives >= len(space):
+            raise InvalidInput(
+                f"{space.name} has {len(space):,} labels, which are no more than {self.alternatives} alternatives: "
+                "leave out the number, and all are offered."
+            )
+        if (self.alternatives or len(space)) > most:
+            asked = f"{self.alternatives} alternatives" if self.alternatives else f"{len(space):,} labels"
             raise InvalidInput(
                 f"{space.name} has {len(space):,} labels; a question offers at most {most} behind "
-                f"{'letters' if self.style == 'letters' else 'bare words'}. Ask about pictures with fewer labels."
+                f"{'letters' if self.style == 'letters' else 'bare words'}, not {asked}. Offer fewer of them with each "
+                "picture (--alternatives), or ask about pictures with fewer labels."
             )
-        if not is_scored or self.style == "letters":
-            return
+        if not is_scored or self.style == "letters" or self.alternatives:
+            return  # alternatives are drawn so that no word begins with another
         words = sorted(space[one].word().casefold() for one in space.ids)
         pairs = zip(words, words[1:], strict=False)
         begun = next(((one, other) for one, other in pairs if other.startswith(one)), None)
@@ -182,14 +234,19 @@ class AskPlan:
             )
 
 
+def drawn_from(*parts: object) -> np.random.Generator:
+    """A generator that follows from what is drawn, the seed and for which stimulus, and from nothing else."""
+    digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+
+
 def rotated(labels: tuple[str, ...], steps: int) -> tuple[str, ...]:
     """The labels in the same order, begun `steps` places further on."""
     steps %= len(labels)
     return (*labels[steps:], *labels[:steps])
 
 
-def shuffled_labels(stimulus: str, space: LabelSpace, *, seed: int, order: int) -> tuple[str, ...]:
+def shuffled_labels(stimulus: str, labels: Sequence[str], *, seed: int, order: int) -> tuple[str, ...]:
     """The labels in an order that follows from stimulus, seed and number of the order alone."""
-    digest = hashlib.sha256(f"label order\n{seed}\n{order}\n{stimulus}".encode()).digest()
-    places = np.random.default_rng(int.from_bytes(digest[:16], "big")).permutation(len(space))
-    return tuple(space.ids[int(place)] for place in places)
+    places = drawn_from("label order", seed, order, stimulus).permutation(len(labels))
+    return tuple(labels[int(place)] for place in places)

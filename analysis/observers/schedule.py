@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from analysis.observers.questions import AskPlan, ForcedChoice, rotated
+from analysis.labels.files import default_labels
+from analysis.observers.alternatives import alternatives_of
+from analysis.observers.questions import AskPlan, ForcedChoice, drawn_from, rotated
 
 if TYPE_CHECKING:
     from analysis.classifiers.shards import ShownStimulus
@@ -59,12 +58,15 @@ class Schedule:
         Labels by whose words they are asked for; None for the default, whose words are its ids.
     n_labels : int
         Offered with each question.
+    foils : mapping of stimulus to str
+        A label that is a foil of its picture before any is drawn; of plans with alternatives alone.
     """
 
     plan: AskPlan
     stimuli: Sequence[ShownStimulus]
     space: LabelSpace | None
     n_labels: int
+    foils: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def _by_change(self) -> list[ShownStimulus]:
@@ -78,7 +80,7 @@ class Schedule:
         found: dict[str, int] = {}
         for start in range(0, len(self._by_change), self.n_labels):
             block = self._by_change[start : start + self.n_labels]
-            places = _rng(self.plan.seed, "places", str(start)).permutation(self.n_labels)
+            places = drawn_from("places", self.plan.seed, start).permutation(self.n_labels)
             found |= {one.stimulus: int(place) for one, place in zip(block, places, strict=False)}
         return found
 
@@ -150,14 +152,29 @@ class Schedule:
     def _questions(self, trial: ShownStimulus) -> Iterator[ForcedChoice]:
         place = self._places.get(trial.stimulus)
         right = None if place is None else (trial.category, place)
-        return self.plan.questions_for(trial.stimulus, self.space, right=right)
+        return self.plan.questions_for(trial.stimulus, self.space, right=right, offered=self._offered(trial))
+
+    def _offered(self, trial: ShownStimulus) -> tuple[str, ...]:
+        """Labels that compete for one stimulus; none: all."""
+        if not self.plan.alternatives:
+            return ()
+        first = self.foils.get(trial.stimulus)
+        return alternatives_of(
+            trial.stimulus,
+            trial.category,
+            self.space or default_labels(),
+            count=self.plan.alternatives,
+            seed=self.plan.seed,
+            accepted=trial.accepted,
+            first=() if first is None else (first,),
+        )
 
     def _first(self, trial: ShownStimulus) -> ForcedChoice:
         return next(self._questions(trial))
 
     def _other(self, trial: ShownStimulus) -> ShownStimulus | None:
         """A stimulus of another category, for which the trial's label is wrong; None where all show the same."""
-        rng = _rng(self.plan.seed, "wrong", trial.stimulus)
+        rng = drawn_from("wrong", self.plan.seed, trial.stimulus)
         for _ in range(_MOST_DRAWS):
             other = self.stimuli[int(rng.integers(len(self.stimuli)))]
             if not other.is_right(trial.category) and not trial.is_right(other.category):
@@ -178,8 +195,3 @@ def _spread(stimuli: Sequence[ShownStimulus], count: int) -> list[ShownStimulus]
     if count >= len(stimuli):
         return list(stimuli)
     return [stimuli[int((number + 0.5) * len(stimuli) / count)] for number in range(count)]
-
-
-def _rng(seed: int, what: str, which: str) -> np.random.Generator:
-    digest = hashlib.sha256(f"{what}\n{seed}\n{which}".encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:16], "big"))

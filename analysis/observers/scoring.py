@@ -60,8 +60,10 @@ def read_answer(text: str, labels: Sequence[str], style: Style = "words", space:
     if not text.strip():
         return Reading("miss")
     # in one order, whatever was shown: each stimulus has its own, and the pattern of words is made once
-    meant = _meant(tuple(sorted(labels)), space)
-    named = {meant[_plain(found)] for found in _words(tuple(meant)).findall(text)}
+    everything = tuple(sorted(labels if space is None else space.ids))
+    every, meant = _meant(everything, space), _meant(tuple(sorted(labels)), space)
+    found = {_plain(one) for one in _words(tuple(every)).findall(text)}
+    named = {meant[one] for one in found if one in meant}
     if style == "letters":
         letters = {first or second for first, second in _OPTION.findall(text)}
         places = [LETTERS.index(letter) for letter in letters]
@@ -70,18 +72,9 @@ def read_answer(text: str, labels: Sequence[str], style: Style = "words", space:
         named |= {labels[place] for place in places}
     if len(named) == 1:
         return Reading("label", named.pop())
-    if not named and space is not None and _others(text, labels, space) == 1:
+    if not named and len({every[one] for one in found}) == 1:
         return Reading("outside")
     return Reading("refusal" if not named and _REFUSAL.search(text) else "unreadable")
-
-
-def _others(text: str, labels: Sequence[str], space: LabelSpace) -> int:
-    """How many labels a reply names that were not offered."""
-    rest = tuple(one for one in space.ids if one not in labels)
-    if not rest:
-        return 0
-    meant = _meant(rest, space)
-    return len({meant[_plain(found)] for found in _words(tuple(meant)).findall(text)})
 
 
 @lru_cache(maxsize=64)

@@ -40,6 +40,8 @@ class SetAnswers:
     reference : str
         Name of the set from which drops are measured; empty: of none.
     factors : mapping of factor to mapping of original to value
+    alternatives : mapping of model to int
+        Labels that each of its questions offered, of models that were offered fewer than all.
     """
 
     name: str
@@ -49,6 +51,7 @@ class SetAnswers:
     rules: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
     factors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    alternatives: Mapping[str, int] = field(default_factory=dict)
 
 
 class Score(Entry):
@@ -65,6 +68,9 @@ class Score(Entry):
         For new pictures, and for people together for new people, too.
     favourite : Favourite or None
         The wrong answer given most.
+    alternatives : int or None
+        Labels that each question offered, where a model was offered fewer than all: its accuracy compares with none of
+        another number.
     """
 
     observer: str
@@ -74,6 +80,7 @@ class Score(Entry):
     accuracy: float
     interval: Interval | None = None
     favourite: Favourite | None = None
+    alternatives: int | None = None
 
 
 class ConditionScore(Entry):
@@ -143,7 +150,14 @@ def set_scores(answers: SetAnswers, *, level: float = LEVEL) -> SetScores:
     """
     observers = _observers(answers)
     scores = [_chance(answers)] if observers else []
-    scores += [_score(name, kind, rows, level) for name, kind, rows in observers]
+    scores += [
+        Score(observer=CHANCE, kind="chance", n=0, pictures=0, accuracy=1.0 / count, alternatives=count)
+        for count in sorted(set(answers.alternatives.values()))
+    ]
+    scores += [
+        _score(name, kind, rows, level, answers.alternatives.get(name) if kind == "classifier" else None)
+        for name, kind, rows in observers
+    ]
     conditions = [
         _condition(name, kind, condition, rows.select(own == condition), level)
         for name, kind, rows in observers
@@ -247,7 +261,7 @@ def _chance(answers: SetAnswers) -> Score:
     )
 
 
-def _score(name: str, kind: Kind, rows: Observations, level: float) -> Score:
+def _score(name: str, kind: Kind, rows: Observations, level: float, alternatives: int | None) -> Score:
     accuracy, interval = _accuracy(kind, rows, level)
     wrong = Counter(rows.response[rows.correct != 1.0].tolist())
     most = min(wrong, key=lambda one: (-wrong[one], one)) if wrong else None
@@ -259,6 +273,7 @@ def _score(name: str, kind: Kind, rows: Observations, level: float) -> Score:
         accuracy=accuracy,
         interval=interval,
         favourite=None if most is None else Favourite(response=most, share=wrong[most] / wrong.total()),
+        alternatives=alternatives,
     )
 
 

@@ -94,7 +94,20 @@ def add_word_options(parser: ArgumentParser) -> None:
     words.add_argument(
         "--letters", action="store_true", default=None, help="options behind letters, instead of bare words"
     )
-    words.add_argument("--seed", type=int, help="of the orders (custom: 0)")
+    words.add_argument(
+        "--alternatives",
+        type=int,
+        metavar="K",
+        help="labels that a question offers: the right one and K - 1 others, drawn, so that a guess is right in 1 of "
+        "K (custom: all, which are at most 30)",
+    )
+    words.add_argument(
+        "--foils",
+        metavar="NAME",
+        help="first of the wrong labels offered: what the classifier NAME answered wrongly to the same picture; it "
+        "must have answered before",
+    )
+    words.add_argument("--seed", type=int, help="of the orders and alternatives (custom: 0)")
     words.add_argument("--temperature", type=float, help="above 0, answers are drawn (custom: 0)")
     words.add_argument(
         "--most-tokens",
@@ -138,7 +151,7 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
 
 
 #: Options that make a protocol of one's own.
-_OWN = ("wordings", "orders", "repeats", "letters", "seed", "temperature", "most_tokens")
+_OWN = ("wordings", "orders", "repeats", "letters", "alternatives", "foils", "seed", "temperature", "most_tokens")
 
 
 def _protocol(options: Mapping[str, Any]) -> AskProtocol:

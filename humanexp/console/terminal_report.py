@@ -19,7 +19,8 @@ from humanexp.recruiters import money
 from humanexp.results.charts.agreement import benchmark_table, published_tables
 from humanexp.results.charts.chart import conditions_of
 from humanexp.results.headline import headline_of, interval_text
-from humanexp.results.scorecard import Scorecard, drop_table, factor_tables, score_table
+from humanexp.results.scorecard import Scorecard
+from humanexp.results.scorecard_tables import drop_table, factor_tables, score_table
 
 #: Wider tables than this are left to the JSON.
 WIDTH = 110

@@ -73,6 +73,11 @@ class EvaluationRun(Owned):
         return KINDS[self.network_kind].name if self.network_kind else "not known"
 
     @property
+    def alternatives(self) -> int:
+        """Labels that each question to it offered, where these were fewer than all; else 0."""
+        return int(self.asking.get("alternatives") or 0)
+
+    @property
     def job_subject(self) -> str:
         """Under this subject jobs about the run are found."""
         return self.together or f"evaluation:{self.pk}"

@@ -117,7 +117,8 @@ def guessing(runs: Sequence[EvaluationRun]) -> dict[int, str]:
     for run in judged:
         shown = counted.get(run.stimulus_set_id, 0)
         right = round((run.accuracy_clean or 0.0) * shown)
-        own = run.label_space if run.own_labels else len(run.stimulus_set.source_set.space)
+        is_own = run.own_labels or run.alternatives
+        own = run.label_space if is_own else len(run.stimulus_set.source_set.space)
         if is_guessing(right, shown, 1.0 / own):
             found[run.pk] = guessing_words(run.name, right, shown)
     return found

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import JsonValue
 
 from analysis.claims.agreement import benchmark_caveats, benchmark_definitions
 from analysis.documents.value import Block, Document, Facts, FigureBlock, Paragraph, Section, TableBlock
 from analysis.figures.performance import condition_figure
-from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.figures.value import Figure, Observer
 from analysis.findings.answers import confusion_of, response_columns
 from analysis.findings.benchmark import benchmark_table as standings_of
@@ -19,13 +19,15 @@ from analysis.findings.factors import MOST_VALUES
 from analysis.findings.model.agreement import AverageObserver
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import Observations, curve_predictions, read_predictions, read_trials
-from analysis.sets.scores import CHANCE, Drop, SetAnswers, SetScores, drops, set_scores
+from analysis.observers.methods import alternatives_words
+from analysis.sets.scores import Drop, SetAnswers, SetScores, drops, set_scores
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.selectors import HowDecided, completed_runs, decisions_on, predictions_for
 from humanexp.results.charts.agreement import benchmark_table
 from humanexp.results.charts.answers import confusion_figure
 from humanexp.results.charts.chart import population_label, readable
 from humanexp.results.published_sets import ScoredSet
+from humanexp.results.scorecard_tables import among, drop_table, factor_tables, numbers_offered, score_table
 from humanexp.results.tables import predictions_of, trials_of
 from humanexp.studies.models import Origin
 from humanexp.studies.selectors import configuration_of
@@ -109,7 +111,7 @@ def scorecard(sets: Sequence[ScoredSet], *, seed: int = 0) -> Scorecard:
     called = {one.file.name: one.name for one in sets if one.file is not None}
     answers = tuple(_answers(one, called) for one in sets)
     published = {
-        one.name: (found.people, found.models)
+        one.name: (found.people, _among_all(found))
         for one, found in zip(sets, answers, strict=True)
         if one.study is not None and one.study.origin == Origin.IMPORTED
     }
@@ -127,6 +129,11 @@ def scorecard(sets: Sequence[ScoredSet], *, seed: int = 0) -> Scorecard:
     )
 
 
+def _among_all(answers: SetAnswers) -> Observations:
+    """Answers of models that chose among all labels: others stand beside no people who did."""
+    return answers.models.select(~np.isin(answers.models.observer, list(answers.alternatives)))
+
+
 def _answers(one: ScoredSet, called: Mapping[str, str]) -> SetAnswers:
     """People and models of a set; over conditions, also where visual change was measured."""
     from analysis.tables.trials import TRIALS
@@ -140,13 +147,14 @@ def _answers(one: ScoredSet, called: Mapping[str, str]) -> SetAnswers:
     if one.study is not None and one.study.origin == Origin.IMPORTED:
         for frame in (trials, predictions):
             frame["visual_change"] = frame["visual_change"].where(frame["condition"].isna())
-    rules = {run.name: _rule(run, decided) for run in completed_runs(one.stimulus_set)}
+    runs = list(completed_runs(one.stimulus_set))
     return SetAnswers(
         name=one.name,
         people=read_trials(trials),
         models=curve_predictions(read_predictions(predictions)[0], trials),
         space=space,
-        rules=rules,
+        rules={run.name: _rule(run, decided) for run in runs},
+        alternatives={run.name: run.alternatives for run in runs if run.alternatives},
         reference=called.get(one.file.reference, "") if one.file is not None else "",
         factors=_factors(one),
     )
@@ -207,101 +215,12 @@ def _rule(run: EvaluationRun, decided: Mapping[str, HowDecided]) -> str:
     """How outputs became answers: models are compared over sets under one rule alone, or one protocol of questions."""
     protocol = run.asking.get("protocol")
     if protocol:
-        return f"asked in words by the protocol {protocol['name']} ({protocol['digest'][:8]})"
+        rule = f"asked in words by the protocol {protocol['name']} ({protocol['digest'][:8]})"
+        if not run.alternatives:
+            return rule
+        return f"{rule}, offered {alternatives_words(run.alternatives, run.asking['foils'])}"
     how = decided[run.name]
     return f"{how.rule}, {_DECIDED[how.decide]}"
-
-
-def score_table(card: Scorecard) -> Table:
-    """Share of right answers: an observer a row, a set a column."""
-    many = len(card.sets) > 1
-    order: dict[tuple[str, str], None] = {}
-    for one in card.sets:
-        order |= {(score.kind, score.observer): None for score in one.scores if not (many and score.kind == "human")}
-    kinds = ("chance", "humans", "human", "classifier")
-    rows = []
-    for kind, observer in sorted(order, key=lambda key: kinds.index(key[0])):
-        cells: list[Cell] = [_label(observer)]
-        for one in card.sets:
-            found = next((score for score in one.scores if (score.kind, score.observer) == (kind, observer)), None)
-            cells += [*((estimate(found.accuracy, found.interval), found.n or None) if found else (None, None))]
-        rows.append(tuple(cells))
-    columns = [Column("observer", "Observer")]
-    for one in card.sets:
-        columns += [Column(one.set, one.set, "estimate"), Column(f"{one.set}_n", "n", "count")]
-    notes = (
-        "Missed, refused and unreadable answers are wrong. Intervals: for new pictures; of people together for new "
-        "people, too. Models have no limit of viewing time.",
-    )
-    return Table("scores", "Right answers", tuple(columns), tuple(rows), notes)
-
-
-def drop_table(card: Scorecard) -> Table:
-    """From every reference set to the sets that name it."""
-    columns = (
-        Column("observer", "Observer"),
-        Column("set", "Set"),
-        Column("reference", "Reference"),
-        Column("labels", "Labels", "count"),
-        Column("reference_accuracy", "On the reference", "number"),
-        Column("accuracy", "On the set", "number"),
-        Column("drop", "Drop", "estimate"),
-        Column("withheld", "Not compared, because"),
-    )
-    rows = tuple(
-        (
-            _label(one.observer), one.set, one.reference, one.labels, one.reference_accuracy, one.accuracy,
-            estimate(one.drop, one.interval), one.withheld,
-        )
-        for one in card.drops
-    )  # fmt: skip
-    note = "Both accuracies are of the labels that both sets have pictures of, and compared under one rule alone."
-    return Table("drops", "Drop from the reference", columns, rows, (note,))
-
-
-def factor_tables(card: Scorecard) -> Iterator[Table]:
-    """Right answers by the values of each factor and in total, a table a set and factor; with drops, where there are.
-
-    ImageNet-D's Table 1: a row an observer, a column a value of the factor and one for all pictures, and behind each
-    the drop from the reference set, as the paper has it: accuracy there, on the labels of both sets, minus that here.
-    """
-    reference = {(one.set, one.observer): one.reference_accuracy for one in card.drops}
-    for one in card.sets:
-        total = {score.observer: estimate(score.accuracy, score.interval) for score in one.scores}
-        for factor in dict.fromkeys(entry.factor for entry in one.factors):
-            entries = [entry for entry in one.factors if entry.factor == factor]
-            values = list(dict.fromkeys(entry.value for entry in entries))
-            observers = list(dict.fromkeys(entry.observer for entry in entries))
-            cells = {(entry.observer, entry.value): estimate(entry.accuracy, entry.interval) for entry in entries}
-            cells |= {(name, _TOTAL): total[name] for name in observers if name in total}
-            before = {name: reference.get((one.set, name)) for name in observers}
-            has_drops = any(value is not None for value in before.values())
-            columns = [Column("observer", "Observer")]
-            rows: list[list[Cell]] = [[_label(name)] for name in observers]
-            for value in (*values, _TOTAL):
-                columns.append(Column(value, value, "estimate"))
-                for row, name in zip(rows, observers, strict=True):
-                    row.append(cells.get((name, value)))
-                if has_drops:
-                    columns.append(Column(f"{value}_drop", "drop", "number"))
-                    for row, name in zip(rows, observers, strict=True):
-                        row.append(_fallen(before.get(name), cells.get((name, value))))
-            notes = ("Drops are from the set's reference, for the numbers as they stand: without intervals.",)
-            yield Table(
-                f"{one.set}-{factor}",
-                f"Right answers by {factor}: {one.set}",
-                tuple(columns),
-                tuple(map(tuple, rows)),
-                notes if has_drops else (),
-            )
-
-
-#: Column for all pictures of a set.
-_TOTAL = "total"
-
-
-def _fallen(before: float | None, now: Estimate | None) -> float | None:
-    return None if before is None or now is None or now[0] is None else before - now[0]
 
 
 def condition_figures(card: Scorecard) -> Iterator[tuple[SetScores, Figure]]:
@@ -311,19 +230,23 @@ def condition_figures(card: Scorecard) -> Iterator[tuple[SetScores, Figure]]:
         if not 1 < len(names) <= MOST_CONDITIONS:
             continue
         rates: dict[str, dict[str, tuple[float, int]]] = {}
+        number = numbers_offered(one)[0]
+        alike = {own.observer for own in one.scores if own.alternatives == number}
         for score in one.conditions:
+            if score.observer not in alike:
+                continue
             rates.setdefault(score.observer, {})[score.condition] = (score.accuracy, score.n)
         models = [name for name in rates if name != HUMANS]
         observers = {HUMANS: Observer("people", "human")} | {
             name: Observer(name, "classifier", place) for place, name in enumerate(models)
         }
-        chance = next((score.accuracy for score in one.scores if score.kind == "chance"), None)
+        chance = next((own.accuracy for own in one.scores if own.kind == "chance" and own.alternatives == number), None)
         yield (
             one,
             condition_figure(
                 [(observers[name], by_condition) for name, by_condition in rates.items()],
                 conditions=[readable(name) for name in names],
-                title=f"Right answers by condition: {one.set}",
+                title=f"Right answers by condition: {one.set}{among(number)}",
                 chance=chance,
             ),
         )
@@ -371,10 +294,6 @@ def scorecard_document(card: Scorecard, *, title: str, with_matrices: bool = Fal
             parts += [FigureBlock(one, _CONFUSION.format(one.title), width) for one in confusion_figures(answers)]
         sections.append(Section(heading.title, tuple(parts)))
     return Document(title=title, subtitle="", abstract=(), sections=tuple(sections))
-
-
-def _label(observer: str) -> str:
-    return "chance" if observer == CHANCE else population_label(observer)
 
 
 def _by_picture(answers: SetAnswers) -> pd.DataFrame:

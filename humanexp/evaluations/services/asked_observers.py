@@ -40,6 +40,7 @@ from humanexp.evaluations.observers import (
     observer_of,
     with_whole_path,
 )
+from humanexp.evaluations.selectors import completed_runs, read_predictions
 from humanexp.evaluations.services.evaluations import check_idle, check_may_predict, complete
 from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.jobs import services as jobs
@@ -126,7 +127,10 @@ def ask(
     if max(plan.repeats, plan.consistency[1]) > 1 and protocol.temperature <= 0:
         raise InvalidRequest("Repeats of a question at temperature 0 are copies: give --temperature, or --repeats 1.")
     check_caps(spec, caps)
-    estimate = estimated(stimulus_set, spec, protocol, machine)
+    try:
+        estimate = estimated(stimulus_set, spec, protocol, machine)
+    except InvalidInput as error:  # alternatives that cannot be drawn
+        raise InvalidRequest(str(error)) from error
     tell(estimate.sentence(caps))
     if caps.most_calls and estimate.calls > caps.most_calls:
         each = f" with {plan.questions_each} questions each" if protocol.is_custom else ""
@@ -179,8 +183,29 @@ def estimated(stimulus_set: StimulusSet, spec: str, protocol: AskProtocol, machi
 
 
 def _schedule(stimulus_set: StimulusSet, protocol: AskProtocol) -> Schedule:
-    space = stimulus_set.source_set.space
-    return Schedule(protocol.plan, list(shown_stimuli(stimulus_set)), _worded(stimulus_set), len(space))
+    plan, space = protocol.plan, stimulus_set.source_set.space
+    foils = _foils(stimulus_set, plan.foils) if plan.foils else {}
+    n_labels = plan.alternatives or len(space)
+    return Schedule(plan, list(shown_stimuli(stimulus_set)), _worded(stimulus_set), n_labels, foils)
+
+
+def _foils(stimulus_set: StimulusSet, name: str) -> dict[str, str]:
+    """The wrong answer that a run gave, by stimulus; none where it was right or answered with no label of the set."""
+    run = completed_runs(stimulus_set).filter(name=name).first()
+    if run is None:
+        there = ", ".join(one.name for one in completed_runs(stimulus_set)) or "none"
+        raise InvalidRequest(
+            f"--foils {name}: no classifier of this name has answered {stimulus_set} yet (there are: {there}). "
+            "Evaluate it on these pictures first, or leave out --foils, and all foils are drawn."
+        )
+    table = read_predictions(run)
+    wrong = table[~table["correct"] & stimulus_set.source_set.space.known(table["response"].astype(str))]
+    if wrong.empty:
+        raise InvalidRequest(
+            f"--foils {name}: its answers hold no wrong label of {stimulus_set.source_set.space.name}. Leave out "
+            "--foils, and all foils are drawn."
+        )
+    return {str(key): str(label) for key, label in zip(wrong["stimulus"], wrong["response"], strict=True)}
 
 
 def _with_pictures(batch: Sequence[Planned]) -> Iterator[tuple[Planned, NDArray[np.uint8]]]:
@@ -209,11 +234,12 @@ def ask_about_set(
     budget = Budget(folder / "calls.jsonl", caps, protocol.most_tokens)
     observer = observer_of(spec, protocol, machine, budget)
     space = _worded(run.stimulus_set)
+    schedule = _schedule(run.stimulus_set, protocol)
     among = f" {space.identity} {space.presentation}" if space else ""
+    among += f" {sorted(schedule.foils.items())}" if schedule.foils else ""
     digest = hashlib.sha256(f"{observer.digest} {protocol.digest}{among}".encode()).hexdigest()
     answers, predictions = (folder / f"{kind}-{digest[:16]}.parquet" for kind in ("answers", "predictions"))
     bring_stimuli(run.stimulus_set)
-    schedule = _schedule(run.stimulus_set, protocol)
     total = len(schedule.stimuli)
     file_store.bring(KEPT, run.folder)
     try:
@@ -242,6 +268,8 @@ def ask_about_set(
             "calls": budget.calls,
             "cost": round(budget.cost, 4),
             "summary": _summary(answers),
+            "n_labels": len(run.stimulus_set.source_set.space),
+            "foiled": len(schedule.foils),
         },
     )
     progress(total, total, f"{run.name}: questions answered")

@@ -46,7 +46,8 @@ class Choice:
 @require_GET
 def scores(request: HttpRequest) -> HttpResponse:
     """Which sets, and what everybody scores on them."""
-    from humanexp.results.scorecard import drop_table, factor_tables, score_table, scorecard
+    from humanexp.results.scorecard import scorecard
+    from humanexp.results.scorecard_tables import drop_table, factor_tables, score_table
 
     found = _sets(request.user, Action.SEE)
     chosen = _chosen(request, found)
