@@ -250,17 +250,48 @@ def average_searches(searches: Mapping[str, Sequence[Searched]]) -> list[SearchA
     for name, runs in searches.items():
         if not runs:
             raise InvalidInput(f"There is no run of {name}: a mean needs one.")
-        told = [found[f"{name}\n{number}"] for number in range(len(runs))]
-        mean, sd, n_known = {}, {}, {}
-        for quantity in AVERAGED:
-            of_score = quantity not in ("mean_loss", "mean_steps")
-            values = np.array([getattr(one.score if of_score else one, quantity) for one in told], np.float64)
-            known = values[np.isfinite(values)]
-            n_known[quantity] = len(known)
-            mean[quantity] = float(known.mean()) if len(known) else float("nan")
-            sd[quantity] = float(known.std(ddof=1)) if len(known) > 1 else float("nan")
-        averages.append(SearchAverage(name, len(runs), mean, sd, n_known))
+        averages.append(_average(name, [_averaged(found[f"{name}\n{number}"]) for number in range(len(runs))]))
     return averages
+
+
+def average_networks(networks: Sequence[Sequence[SearchAverage]]) -> list[SearchAverage]:
+    """Means over networks, of each the mean over its runs: deviations are those between networks alone.
+
+    Parameters
+    ----------
+    networks : sequence of sequence of SearchAverage
+        Of every network what `average_searches` says of its runs; a name may be missing in some.
+
+    Returns
+    -------
+    list of SearchAverage
+        Names in the order in which they first come; ``n_runs`` is the number of networks.
+    """
+    means: dict[str, list[Mapping[str, float]]] = {}
+    for averages in networks:
+        for one in averages:
+            means.setdefault(one.name, []).append(one.mean)
+    return [_average(name, own) for name, own in means.items()]
+
+
+def _averaged(summary: SearchSummary) -> dict[str, float]:
+    of_score = [name for name in AVERAGED if name not in ("mean_loss", "mean_steps")]
+    return {
+        "mean_loss": summary.mean_loss,
+        "mean_steps": summary.mean_steps,
+        **{name: float(getattr(summary.score, name)) for name in of_score},
+    }
+
+
+def _average(name: str, runs: Sequence[Mapping[str, float]]) -> SearchAverage:
+    mean, sd, n_known = {}, {}, {}
+    for quantity in AVERAGED:
+        values = np.array([one[quantity] for one in runs], np.float64)
+        known = values[np.isfinite(values)]
+        n_known[quantity] = len(known)
+        mean[quantity] = float(known.mean()) if len(known) else float("nan")
+        sd[quantity] = float(known.std(ddof=1)) if len(known) > 1 else float("nan")
+    return SearchAverage(name, len(runs), mean, sd, n_known)
 
 
 def _number(value: float) -> float | None:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from analysis.counterfactuals.summaries import SearchAverage, average_searches
+from analysis.counterfactuals.summaries import SearchAverage, average_networks, average_searches
 from humanexp.core.errors import InputRefused, NotFound
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.selectors import records_of
 
-#: What stands for all networks of a study together.
+#: Name of the means over the networks of a study.
 ALL_NETWORKS = "all networks"
 _RUN = re.compile(r"-step-[0-9e+-]+-run-\d+")
 _STEP = re.compile(r"(?<=step=)[^,]+")
@@ -34,19 +34,23 @@ class StepStudy:
 
     @cached_property
     def by_network(self) -> dict[str, list[SearchRun]]:
-        """Searches by the name of the network, and of several also all together."""
+        """Searches by the name of the network."""
         specs = dict.fromkeys(run.classifier for run in self.runs)
         names = {run.classifier: run.model_name for run in self.runs}
         found: dict[str, list[SearchRun]] = {}
         for spec in specs:
             name = names[spec] if list(names.values()).count(names[spec]) == 1 else f"{names[spec]} ({spec})"
             found[name] = [run for run in self.runs if run.classifier == spec]
-        return found if len(found) < 2 else {**found, ALL_NETWORKS: list(self.runs)}
+        return found
 
     @cached_property
     def averages(self) -> dict[str, list[SearchAverage]]:
-        """Means and standard deviations over runs, by network; smallest step first."""
-        return {name: _averages(runs) for name, runs in self.by_network.items()}
+        """Means and standard deviations over runs, by network, smallest step first; of several also over networks."""
+        found = {name: _averages(runs) for name, runs in self.by_network.items()}
+        if len(found) > 1:
+            over = {one.name: one for one in average_networks(list(found.values()))}
+            found[ALL_NETWORKS] = [over[step] for step in self.steps]
+        return found
 
     @cached_property
     def steps(self) -> list[str]:

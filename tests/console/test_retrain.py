@@ -23,7 +23,7 @@ from humanexp.console.jobs import retrain as run_job
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
-from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.evaluations.services import retraining
 from humanexp.evaluations.services.retraining import Wanted, describe, train_and_compare
 from humanexp.evaluations.specs import offered_specs
@@ -119,6 +119,12 @@ def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
     few = "The network is trained on 2 originals, fewer than 320."
     assert few in warned.getvalue() and few in " ".join(text.split()) and report["warnings"][0].startswith(few)
     assert not media_path(row.folder).exists()
+    # Evaluated, it is of its kind unless somebody has said another.
+    asked = ("evaluate", "--stimuli=pets", f"--classifier=export:{out}")
+    call_command(*asked, stdout=told)
+    call_command(*asked, "--name=said", "--kind=supervised", stdout=told)
+    kinds = {one.name: one.kind for one in EvaluationRun.objects.all()}
+    assert kinds == {"robust": "corruptions", "said": "supervised"}
 
 
 def test_with_people_there_are_indices_and_no_original_is_on_both_sides(

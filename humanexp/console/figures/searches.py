@@ -209,7 +209,7 @@ def _file(relative: str) -> Picture:
 
 
 def steps(study: StepStudy, _wanted: Wanted) -> Drawn:
-    """OOR over the step size, mean and standard deviation over runs, a line a network."""
+    """OOR over the step size, mean and standard deviation over runs, a line a network, and over networks."""
     averages = study.averages
     networks = [name for name in averages if name != ALL_NETWORKS]
     observers = {name: Observer(name, "classifier", place) for place, name in enumerate(networks)}
@@ -272,13 +272,15 @@ def _step_table(title: str, averages: dict[str, list[SearchAverage]]) -> Table:
 
 
 def _step_caption(study: StepStudy) -> tuple[str, ...]:
-    run = study.runs[0]
+    run, is_of_several = study.runs[0], ALL_NETWORKS in study.averages
     told = [
         "Mean over runs; bars: a standard deviation on either side, where there are two runs or more.",
+        *([f"Of {ALL_NETWORKS}: mean over the networks' means, and deviation between them."] if is_of_several else []),
         f"Generator: {run.generator.partition('step=')[0].rstrip(',')}. Oracle: {run.oracle}. At most {run.budget} "
         f"perturbations of {run.source_set.name} in {run.size_px} px.",
     ]
-    if any(one.is_without_chance for one in study.averages.get(ALL_NETWORKS) or next(iter(study.averages.values()))):
+    repeated = [one for name in study.by_network for one in study.averages[name] if one.n_runs > 1]
+    if repeated and all(one.is_without_chance for one in repeated):
         told.append("All runs of a step came out the same: this generator leaves nothing to chance.")
     if study.n_unfinished:
         total = study.n_unfinished + len(study.runs)
