@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
 from analysis.classifiers.networks import TorchNetwork
 from analysis.classifiers.readout import SUFFIX, Readout
+from analysis.examples import located
 from humanexp.core import file_store
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
@@ -48,6 +50,19 @@ def write_network(network: TorchNetwork, out: Path, **provenance: Any) -> None:
         (Path(folder) / out.name).replace(out)
         (Path(folder) / out.with_suffix(".json").name).replace(out.with_suffix(".json"))
     _shelve(out, out.with_suffix(".json"))
+
+
+def kind_of_retrained(spec: str) -> str:
+    """Kind of a network that was retrained on corruptions, as its description says; empty for every other."""
+    scheme, _, file = spec.partition(":")
+    if scheme != "export":
+        return ""
+    try:
+        told = json.loads(located(Path(file)).with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    provenance = told.get("provenance") if isinstance(told, dict) else None
+    return "corruptions" if isinstance(provenance, dict) and provenance.get("corruptions") else ""
 
 
 def write_readout(readout: Readout, out: Path) -> None:

@@ -19,6 +19,7 @@ from humanexp.core.models import User, record
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.programs import kind_of_retrained
 from humanexp.evaluations.specs import check_safe, check_spec, checked_specs, default_name
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -213,6 +214,8 @@ def complete(*, run: EvaluationRun, joined: Joined, predictions_file: Path, **fa
         seconds=joined.seconds,
         completed_at=clock.now(),
     )
+    if retrained := kind_of_retrained(run.spec):
+        EvaluationRun.objects.filter(pk=run.pk, kind="").update(kind=retrained)
     run.refresh_from_db()
     for file in before - {run.predictions_file, run.answers_file, ""}:
         file_store.forget(file)
