@@ -40,7 +40,7 @@ from humanexp.counterfactuals.selectors import (
     under_way,
 )
 from humanexp.counterfactuals.services import benchmarks
-from humanexp.counterfactuals.services.benchmarks import write_archive
+from humanexp.counterfactuals.services.benchmark_archive import write_archive
 from humanexp.counterfactuals.services.rounds import start_round
 from humanexp.counterfactuals.services.searches import create_search
 from humanexp.evaluations import specs

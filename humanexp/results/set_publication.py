@@ -104,9 +104,10 @@ def publish_set(*, study: Study, folder: Path, terms: Terms, by: User | None = N
         digests = dict(_write_pictures(place, stimulus_set, names))
         if factors:
             digests[TABLE] = _write_table(place, counted, names, factors)
-        lines = "".join(f"{digest}  {PICTURES}/{name}\n" for name, digest in sorted(digests.items()))
-        (place / DIGESTS).write_text(lines, encoding="utf-8", newline="\n")
-        _write_labels(place, study.space, file.labels)
+        (place / DIGESTS).write_text(digest_list(digests), encoding="utf-8", newline="\n")
+        for name, text in label_files(study.space).items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text(text, encoding="utf-8")
         (place / TRIALS).parent.mkdir()
         set_trials(trials, names, people).to_csv(place / TRIALS, index=False, lineterminator="\n", na_rep="")
         (place / FILE).write_text(_head(study, len(people), len(counted)) + to_toml(stated), encoding="utf-8")
@@ -153,10 +154,7 @@ def _sources(stimulus_set: StimulusSet, keys: Sequence[str]) -> list[SourceSet]:
 def _checked(terms: Terms, sources: Sequence[SourceSet]) -> Terms:
     """The terms with what the originals' are, refused where these forbid them."""
     for one in sources:
-        if not may_be_passed_on(one.set_document):
-            raise NotAllowed(f"The pictures of {one} may not be passed on: its {FILE} says no-redistribution.")
-        if licence_forbids(one.licence):
-            raise NotAllowed(f"Pictures made from {one} may not be passed on: their licence is {one.licence}.")
+        check_may_be_passed_on(one)
         if is_test_only(one.set_document) and terms.use == "any":
             raise NotAllowed(f"The pictures of {one} are for tests alone: publish with --use test-only.")
     of_originals = sorted({one.licence for one in sources if one.licence})
@@ -164,12 +162,29 @@ def _checked(terms: Terms, sources: Sequence[SourceSet]) -> Terms:
         raise InputRefused("The licence of the pictures is not recorded. State one that you may give, with --licence.")
     others = [one for one in of_originals if one != terms.licence]
     stated = f"{terms.licence}; originals: {', '.join(others)}" if terms.licence and others else terms.licence
-    usual: Use = "test-only" if any(is_test_only(one.set_document) for one in sources) else "any"
+    usual = usual_terms(sources)
     return Terms(
-        licence=stated or ", ".join(of_originals),
-        use=terms.use or usual,
-        citation=terms.citation or "; ".join(filter(None, map(_citation, sources))),
+        licence=stated or usual.licence,
+        use=terms.use or usual.use,
+        citation=terms.citation or usual.citation,
         version=terms.version,
+    )
+
+
+def check_may_be_passed_on(source: SourceSet) -> None:
+    """Refuse originals whose author forbids it."""
+    if not may_be_passed_on(source.set_document):
+        raise NotAllowed(f"The pictures of {source} may not be passed on: its {FILE} says no-redistribution.")
+    if licence_forbids(source.licence):
+        raise NotAllowed(f"Pictures made from {source} may not be passed on: their licence is {source.licence}.")
+
+
+def usual_terms(sources: Sequence[SourceSet]) -> Terms:
+    """Those of the originals."""
+    return Terms(
+        licence=", ".join(sorted({one.licence for one in sources if one.licence})),
+        use="test-only" if any(is_test_only(one.set_document) for one in sources) else "any",
+        citation="; ".join(filter(None, map(_citation, sources))),
     )
 
 
@@ -199,13 +214,13 @@ def _stated(study: Study, counted: Observations, terms: Terms, factors: Sequence
     who = "scripted participants, not people; " if study.population == Population.SCRIPTED else ""
     sessions = len(set(counted.session.tolist()))
     about = {
-        "name": _plain(study.slug),
+        "name": plain_name(study.slug),
         "version": terms.version,
         "title": study.title,
         "citation": terms.citation,
         "licence": terms.licence,
         "use": terms.use,
-        "labels": study.space.name if _is_shipped(study.space) else LABELS,
+        "labels": labels_of(study.space),
     }
     trials: dict[str, object] = {
         "files": [TRIALS],
@@ -241,13 +256,25 @@ def _left_out(counted: Observations) -> tuple[list[str], list[str]]:
     return sorted(names & {CLEAN}), sorted(names - set(included_conditions(counted, {})[0]) - {CLEAN})
 
 
-def _plain(slug: str) -> str:
+def plain_name(slug: str) -> str:
     """The name of a set: small letters, digits and single hyphens."""
     return "-".join(part for part in slug.lower().replace("_", "-").split("-") if part)[:_LONGEST_NAME].strip("-")
 
 
-def _is_shipped(space: LabelSpace) -> bool:
-    return space.name in shipped_names() and shipped(space.name).identity == space.identity
+def labels_of(space: LabelSpace) -> str:
+    """What a ``set.toml`` calls its labels: the product's by name, others by the file beside it."""
+    is_shipped = space.name in shipped_names() and shipped(space.name).identity == space.identity
+    return space.name if is_shipped else LABELS
+
+
+def label_files(space: LabelSpace) -> dict[str, str]:
+    """Texts by path of the labels beside a ``set.toml``, with their drawings; none of labels that the product ships."""
+    return {} if labels_of(space) != LABELS else {LABELS: labels_to_toml(space), **space.drawings}
+
+
+def digest_list(digests: Mapping[str, str]) -> str:
+    """The text of `DIGESTS`: the digest of every file below `PICTURES`, as ``sha256sum`` writes it."""
+    return "".join(f"{digest}  {PICTURES}/{name}\n" for name, digest in sorted(digests.items()))
 
 
 def _factors(study: Study, counted: Observations) -> dict[str, dict[str, str]]:
@@ -291,16 +318,6 @@ def _write_table(
             values = [factors[name].get(original, "") for name in columns]
             writer.writerow([f"{names[stimulus]}.png", category, *values])
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _write_labels(place: Path, space: LabelSpace, named: str) -> None:
-    """Labels that the product does not ship, with their drawings."""
-    if named != LABELS:
-        return
-    (place / LABELS).write_text(labels_to_toml(space), encoding="utf-8")
-    for name, drawing in space.drawings.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(drawing, encoding="utf-8")
 
 
 def _check_readable(place: Path, space: LabelSpace) -> None:

@@ -19,7 +19,8 @@ from humanexp.counterfactuals import selectors
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 from humanexp.counterfactuals.selectors import caveats_of, leaderboard, records_of, search_settings
 from humanexp.counterfactuals.services import searches
-from humanexp.counterfactuals.services.benchmarks import as_stimuli, freeze, run_transfer, write_archive
+from humanexp.counterfactuals.services.benchmark_archive import write_archive
+from humanexp.counterfactuals.services.benchmarks import as_stimuli, freeze, run_transfer
 from humanexp.counterfactuals.services.searches import complete, create_search, run_search, start
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
@@ -214,12 +215,13 @@ def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
     told = json.loads(manifest)
     assert benchmark.count == len(told["pictures"]) == run.counterfactuals.exclude(sha256="").count()
     for picture in told["pictures"]:
-        content = media_path(f"{run.folder}/{picture['file']}").read_bytes()
+        content = media_path(f"{run.folder}/pictures/{picture['key']}.png").read_bytes()
         assert hashlib.sha256(content).hexdigest() == picture["sha256"]
-    changed = media_path(f"{run.folder}/{told['pictures'][0]['file']}")
+    name = f"{run.folder}/pictures/{told['pictures'][0]['key']}.png"
+    changed = media_path(name)
     content = changed.read_bytes()
     changed.write_bytes(content + b"0")
-    with pytest.raises(Conflict, match=f"{told['pictures'][0]['file']} of .* was changed"):
+    with pytest.raises(Conflict, match=f"{name} of .* was changed"):
         write_archive(benchmark)
     changed.write_bytes(content)
     made = as_stimuli(benchmark=benchmark)

@@ -6,13 +6,10 @@ import contextlib
 import hashlib
 import itertools
 import json
-import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -46,8 +43,6 @@ from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
 
 MANIFEST = "manifest.json"
-#: Archives larger than this go to the disk while they are made.
-_IN_MEMORY = 16 * 2**20
 
 
 def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
@@ -102,32 +97,10 @@ def _manifest(run: SearchRun, pictures: list[dict[str, Any]]) -> dict[str, Any]:
         "fgsm": run.fgsm,
         "scores": run.scores,
         "caveats": caveats_of(run),
-        "pictures": [{**picture, "file": f"pictures/{picture['key']}.png"} for picture in pictures],
+        "pictures": [
+            {**picture, "file": f"pictures/{picture['category']}/{picture['key']}.png"} for picture in pictures
+        ],
     }
-
-
-def write_archive(benchmark: Benchmark) -> IO[bytes]:
-    """Manifest, pictures and originals; refused when a file is not the one that was frozen."""
-    run = benchmark.run
-    content = manifest_path(run).read_bytes()
-    if hashlib.sha256(content).hexdigest() != benchmark.manifest_sha256:
-        raise Conflict(f"The manifest of {benchmark} was changed: restore it from the backup of MEDIA_ROOT.")
-    with ExitStack() as until_whole:
-        archive: IO[bytes] = until_whole.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
-            packed.writestr(MANIFEST, content)
-            for told in json.loads(content)["pictures"]:
-                picture = media_path(f"{run.folder}/{told['file']}").read_bytes()
-                if hashlib.sha256(picture).hexdigest() != told["sha256"]:
-                    raise Conflict(
-                        f"{told['file']} of {benchmark} was changed: restore it from the backup of MEDIA_ROOT."
-                    )
-                packed.writestr(told["file"], picture)
-                original = f"originals/{told['key']}.png"
-                packed.writestr(original, media_path(f"{run.folder}/{original}").read_bytes())
-        archive.seek(0)
-        until_whole.pop_all()  # the response closes it
-    return archive
 
 
 GROUP_KIND = "counterfactuals.transfer"
