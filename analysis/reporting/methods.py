@@ -143,9 +143,10 @@ def _own_words(judging: Judging) -> Iterable[str]:
         said = joined(asked).replace(PLACEHOLDER, "[label]")
         yield f"{said[:1].upper()}{said[1:]}."
     if judging.instructions:
+        at_pictures = "stood above every picture" if judging.instructions_shown else "at every picture"
         yield (
             f"{counted(len(judging.instructions), 'numbered instruction')} could be read before the first picture and "
-            "at every picture."
+            f"{at_pictures}."
         )
 
 

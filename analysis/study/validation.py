@@ -96,6 +96,20 @@ class Judging(Sparse):
             rows=5,
         ),
     ] = ()
+    instructions_shown: Annotated[
+        bool,
+        Field(
+            description="show the instructions above every picture instead of folding them away, and leave out the "
+            "explanations that the page gives otherwise"
+        ),
+        InForm("Show them above every picture, in place of the usual explanations", part="judging"),
+    ] = False
+
+    @model_validator(mode="after")
+    def _are_there_to_be_shown(self) -> Self:
+        if self.instructions_shown and not self.instructions:
+            raise refusal("{place} needs `instructions`: write them, or leave it out.", "instructions_shown")
+        return self
 
     @field_validator("shows", "usable")
     @classmethod

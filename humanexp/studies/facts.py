@@ -228,9 +228,13 @@ def tasks_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def own_words_of(study: Study) -> dict[str, Any]:
-    """What the study itself asks people to keep to, and whether it words the second question of a picture."""
+    """What the study itself asks people to keep to, where, and whether it words the second question of a picture."""
     judging = study.configuration.get("judging", {})
-    return {"instructions": judging.get("instructions", []), "own_words": bool(judging.get("usable"))}
+    return {
+        "instructions": judging.get("instructions", []),
+        "instructions_shown": judging.get("instructions_shown", False),
+        "own_words": bool(judging.get("usable")),
+    }
 
 
 def language_of_study(study: Study) -> str:

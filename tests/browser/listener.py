@@ -23,6 +23,7 @@ ALLOWED_NAMES = {
         "columns",
         "alternatives",
         "instructions",
+        "instructions_shown",
         "own_words",
         "blocks",
         "lease",

@@ -23,7 +23,7 @@ from analysis.study.protocol import load_protocol
 from analysis.study.setup import Ending
 from analysis.study.study import StudyConfiguration
 from analysis.study.terms import Terms
-from analysis.study.validation import ValidationDesign
+from analysis.study.validation import Judging, ValidationDesign
 from humanexp.jobs import runner
 from humanexp.participation import openings
 from humanexp.participation.models import Response, Session
@@ -111,6 +111,7 @@ def make_study(
     language: str = "en",
     ethics: Ethics = NO_BLOCKS,
     places: Mapping[str, int] | None = None,
+    judging: Judging | None = None,
 ) -> Study:
     """A study that is open for participants; `places`: by recruiter, of several."""
     noise = stimulus_set(
@@ -126,6 +127,7 @@ def make_study(
         ending=QUIET,
         debrief="Thank you: this is what the study is about.",
         recruitment=Terms(places=dict(places or {})),
+        judging=judging or Judging(),
     )
     return services.start_collecting(study=services.create_study(configuration=configuration))
 

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from analysis.study.validation import Judging
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.openings import issue_handoff
 from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS
+from humanexp.studies.presets import preset
 from tests.browser import studies
-from tests.browser.looks import fits
+from tests.browser.axe import violations
+from tests.browser.looks import fits, shot
 from tests.browser.person import Judge
 from tests.browser.studies import given, right_answers
 
@@ -197,3 +200,38 @@ def test_the_server_is_asked_before_a_phone_uses_up_its_link(chromium: Any, live
     Judge(phone, live_server.url).sees("checks")
     assert calls.index("handoff/look/") < calls.index("handoff/")
     context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844), (390, 667)])
+def test_the_instructions_of_imagenet_d_are_above_every_picture(
+    page: Any, live_server: Any, drawings: Path, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    words = Judging.from_dict(dict(preset("imagenet-d").values["judging"]))
+    judging = studies.open_session(studies.make_study(drawings, design=studies.JUDGEMENTS, judging=words))
+    right = right_answers(judging)
+    judge = Judge(page, live_server.url)
+    judge.enters(judging)
+    judge.passes_the_checks()
+    judge.sees("instructions-validation")
+    instructions = page.locator("[data-screen=instructions-validation]")
+    expect(instructions.locator("[data-instructions] li")).to_have_text(list(words.instructions))
+    expect(instructions.get_by_text("You will see pictures")).to_have_count(0)
+    shot(page, f"imagenet-d-first-{width}", full_page=True)
+    assert violations(page) == []
+    for _ in range(2):  # and no example of a chair
+        judge.presses("next")
+    judge.presses("start")
+    for position, count in ((0, "Practice picture 1 of 2"), (1, "Practice picture 2 of 2")):
+        judge.sees_picture(count)
+        stated = page.locator("[data-instructions=shown]")
+        expect(stated.locator("li")).to_have_text(list(words.instructions))
+        expect(page.locator("[data-instructions=folded]")).to_be_hidden()
+        above, picture = stated.bounding_box(), page.locator("[data-judge] canvas").bounding_box()
+        assert above["y"] >= 0 and above["y"] + above["height"] <= picture["y"]
+        assert picture["y"] + picture["height"] <= height, "the picture is seen without scrolling"
+        fits(page, f"imagenet-d-{width}-{height}-{position}")
+        assert violations(page) == []
+        judge.judges(right[position])
+        judge.reads("Right:")
+        judge.presses("judged")

@@ -273,21 +273,22 @@ def test_a_study_words_definitions_and_links_for_itself(client, stimulus_set):
 
 
 def test_a_study_asks_in_its_own_words_and_shows_its_instructions(client, stimulus_set):
-    judging = {"shows": "Can you recognize it ({label})?", "instructions": ["Look.", "Answer both."]}
+    judging = {"shows": "Is it ({label})?", "instructions": ["Look.", "Answer both."], "instructions_shown": True}
     study = wanted_study(judging=judging)
     tab = Tab(client, new_session(study))
     tab.take_lease()
-    assert tab.get("session/").json()["instructions"] == ["Look.", "Answer both."]
+    told = tab.get("session/").json()
+    assert (told["instructions"], told["instructions_shown"]) == (["Look.", "Answer both."], True)
     asked = tab.get("trials/0/question/").json()
     usual = question(asked["wanted"], {}, default_labels())
-    assert asked == {**usual, "questions": [f"Can you recognize it ({asked['label']})?", usual["questions"][1]]}
+    assert asked == {**usual, "questions": [f"Is it ({asked['label']})?", usual["questions"][1]]}
 
 
 def test_a_study_without_words_of_its_own_shows_no_instructions(client, study):
     tab = Tab(client, new_session(study))
     tab.take_lease()
     told = tab.get("session/").json()
-    assert (told["instructions"], told["own_words"]) == ([], False)
+    assert (told["instructions"], told["instructions_shown"], told["own_words"]) == ([], False, False)
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,16 @@ _STEPS = {"calibration": {"size", "distance"}, "distance": {"distance"}, "greys"
 class _Shell(HTMLParser):
     """The pages that are marked in a shell, in its order, and of each the number of its parts."""
 
-    def __init__(self, mark: str) -> None:
+    def __init__(self, mark: str, *, without: str = "") -> None:
+        """`without`: the attribute of parts that are not met."""
         super().__init__()
-        self.mark, self.name, self.parts = mark, "", dict[str, int]()
+        self.mark, self.without, self.name, self.parts = mark, without, "", dict[str, int]()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         if tag == "section":
             self.name = given.get(self.mark) or ""
-        if tag == "section" or (tag == "div" and "data-page" in given):
+        if tag == "section" or (tag == "div" and "data-page" in given and self.without not in given):
             self.parts[self.name] = self.parts.get(self.name, -1) + 1
 
 
@@ -61,7 +62,7 @@ def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> l
     """Kind, name, and the number of the part of a page that has several: "run-ready", "run-instructions-abx-2"."""
     found = []
     for kind, mark in _MARKS.items():
-        shell = _Shell(mark)
+        shell = _Shell(mark, without="data-usual" if own_words_of(study)["instructions_shown"] else "")
         shell.feed(page_of(request, study, f"{kind}-", to=to, language=language).text)
         for name, parts in shell.parts.items():
             if name and name not in _LEFT_OUT and _is_met(study, name):

@@ -153,6 +153,7 @@ class SessionOut(StateOut, CodeOut):
     instructions = serializers.ListField(
         child=serializers.CharField(), help_text="what the study asks people to keep to, in its own words"
     )
+    instructions_shown = serializers.BooleanField(help_text="whether they are shown above every picture")
     own_words = serializers.BooleanField(help_text="whether the study words the second question of a picture itself")
     alternatives = serializers.DictField(
         child=serializers.IntegerField(),

@@ -46,8 +46,12 @@ def test_words_and_absence_come_back_from_the_file() -> None:
         ({"instructions": ["Look.", " "]}, "judging.instructions.2 is blank"),
         ({"instructions": ["Find a {label}."]}, "judging.instructions.1 has {label}, but instructions are the same"),
         ({"instructions": ["Look."] * 13}, "judging.instructions must be a list of at most 12 texts"),
+        ({"instructions_shown": True}, "judging.instructions_shown needs `instructions`"),
         ({"instructions": "Look."}, "judging.instructions must be a list"),
-        ({"rules": ["Look."]}, r"\[judging\] has no setting 'rules'; it has: instructions, shows, usable"),
+        (
+            {"rules": ["Look."]},
+            r"\[judging\] has no setting 'rules'; it has: instructions, instructions_shown, shows, usable",
+        ),
         ("Look.", r"\[judging\] must be a table"),
     ],
 )
