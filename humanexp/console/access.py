@@ -110,6 +110,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "results:card": (Action.SEE, Action.SEE),
     "results:methods": (Action.SEE, Action.SEE),
     "results:freeze": (Action.ANALYSE, Action.ANALYSE),
+    "results:publish": (Action.EXPORT, Action.EXPORT),
     "results:write_report": (Action.ANALYSE, Action.ANALYSE),
     "results:report_file": (Action.SEE, Action.SEE),
     "results:table": (Action.SEE, Action.SEE),

@@ -10,6 +10,7 @@ from humanexp.results.models import AnalysisRun
 from humanexp.results.report import write_report
 from humanexp.results.selectors import ANALYSE, REPORT, Selection
 from humanexp.results.services import run_analysis
+from humanexp.results.set_archives import IMPORT_SET_KIND, run_set_import
 from humanexp.studies.models import Study
 
 
@@ -23,6 +24,12 @@ def analyse(
     chosen = Selection.model_validate(selection or {})
     run = run_analysis(study=study, n_bootstrap=n_bootstrap, selection=chosen, report=progress)
     return {"analysis_run_id": run.pk}
+
+
+@handler(IMPORT_SET_KIND, title="A published set is imported")
+def import_set(progress: Progress, *, upload: str, title: str, by_id: int) -> dict[str, str]:
+    """Import a set that was uploaded and say under which name."""
+    return {"set": run_set_import(progress, upload=upload, title=title, by_id=by_id)}
 
 
 @handler(REPORT, title="The report is written")

@@ -156,10 +156,10 @@ def _checked(terms: Terms, sources: Sequence[SourceSet]) -> Terms:
     for one in sources:
         check_may_be_passed_on(one)
         if is_test_only(one.set_document) and terms.use == "any":
-            raise NotAllowed(f"The pictures of {one} are for tests alone: publish with --use test-only.")
+            raise NotAllowed(f"The pictures of {one} are for tests alone: so must the set be (test-only).")
     of_originals = sorted({one.licence for one in sources if one.licence})
     if not (terms.licence or of_originals):
-        raise InputRefused("The licence of the pictures is not recorded. State one that you may give, with --licence.")
+        raise InputRefused("The licence of the pictures is not recorded. State one that you may give.")
     others = [one for one in of_originals if one != terms.licence]
     stated = f"{terms.licence}; originals: {', '.join(others)}" if terms.licence and others else terms.licence
     usual = usual_terms(sources)
@@ -193,10 +193,16 @@ def _citation(source: SourceSet) -> str:
     return SetFile.from_toml(source.set_document).citation if source.set_document else ""
 
 
+def cautions(study: Study) -> list[str]:
+    """What the author of a set of this study should know before it is made, a sentence each."""
+    originals = SourceSet.objects.filter(images__stimuli__stimulus_set=study.stimulus_set).distinct()
+    return list(_warnings(study, list(originals), Terms()))
+
+
 def _warnings(study: Study, sources: Sequence[SourceSet], terms: Terms) -> Iterator[str]:
     if study.state in (StudyState.COLLECTING, StudyState.PAUSED):
         yield (
-            f"{study} is {study.state}, not stopped: answers that come later are not in this folder. Publish them "
+            f"{study} is {study.state}, not stopped: answers that come later are not in this set. Publish them "
             "under another version."
         )
     if study.population == Population.SCRIPTED:

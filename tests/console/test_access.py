@@ -112,7 +112,7 @@ PAGES: dict[tuple[str, str], str] = {
         results:analyse results:freeze results:write_report
     """,
     ("export", "export"): """
-        results:findings results:responses recruitment:person-json
+        results:findings results:responses results:publish recruitment:person-json
     """,
 }
 WANTED = {name: actions for actions, names in PAGES.items() for name in names.split()}

@@ -70,7 +70,7 @@ FROM: dict[str, str] = {
         studies:new studies:draft console:studies console:retrain console:recruiters
         console:set-figures console:set-figure console:search-figures console:search-figure
         console:retraining-figures console:retraining-figure
-        results:scores results:scores_file
+        results:scores results:scores_file results:new_set
         notices:waiting notices:mute notices:settings notices:address notices:unmute
     """,
     "treasurer": "recruitment:all-money recruitment:all-money-csv console:account",

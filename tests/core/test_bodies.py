@@ -24,6 +24,7 @@ UPLOADS = {
     "/stimuli/sources/new/",
     "/classifiers/upload/",
     "/classifiers/models/new/",
+    "/scores/sets/new/",
 }
 
 

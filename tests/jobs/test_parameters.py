@@ -37,6 +37,7 @@ QUEUED = {
     "recruitment.try-account": {"code": "marketplace"},
     "recruitment.verify": {"campaign_id": 1},
     "results.analyse": {"study_id": 1, "n_bootstrap": 1000, "selection": {"condition": ["a"]}},
+    "results.import_set": {"upload": "uploads/a.zip", "title": "a.zip", "by_id": 1},
     "results.report": {"analysis_run_id": 1},
     "screening.judge": {"session_id": 1},
     "screening.judge_study": {"study_id": 1},

@@ -213,7 +213,7 @@ FOR_TESTS = 'name = "photos"\nversion = "1"\nuse = "test-only"\n'
     [
         ({"set_document": FORBIDDEN}, {}, [], "may not be passed on: its set.toml says no-redistribution"),
         ({"licence": "CC BY-ND 4.0"}, {}, [], "may not be passed on: their licence is CC BY-ND 4.0"),
-        ({"set_document": FOR_TESTS}, {}, ["--use", "any"], "for tests alone: publish with --use test-only"),
+        ({"set_document": FOR_TESTS}, {}, ["--use", "any"], "for tests alone: so must the set be"),
         ({"licence": ""}, {}, [], "The licence of the pictures is not recorded"),
         ({}, {"origin": Origin.IMPORTED}, [], "were published before"),
         ({}, {"configuration": {"design": {"validation": {"images": 1}}}}, [], "only a study with forced choice"),

@@ -278,9 +278,7 @@ def request_import(
     under_way = latest_for(subject_of_import(name), IMPORT_IMAGES_KIND)
     if under_way is not None and not under_way.is_finished:
         raise InvalidRequest(f"{name} is being imported already: look at it first.", fields={"name": "being imported"})
-    sweep(media_path(_FOLDER).glob("*.zip"), older_than_s=_KEPT_S)
-    file_store.forget_left(_FOLDER, older_than_s=_KEPT_S)
-    stored = _store(archive) if archive is not None else None
+    stored = store_upload(archive) if archive is not None else None
     try:
         if stored is not None:
             source = ArchiveSource(stored, title=str(archive))
@@ -302,7 +300,7 @@ def request_import(
                 prefix=storage_prefix or "",
             )
     except BaseException:
-        _remove(stored)
+        remove_upload(stored)
         raise
 
 
@@ -320,14 +318,16 @@ def run_import(
         source: PictureSource = StorageSource(prefix) if archive is None else ArchiveSource(archive, title=title)
         report = import_images(source=source, order=asked, progress=progress)
     except InvalidRequest:  # a refusal: the same archive would be refused again
-        _remove(archive)
+        remove_upload(archive)
         raise
-    _remove(archive)
+    remove_upload(archive)
     return report
 
 
-def _store(archive: UploadedFile[Any]) -> Path:
-    """Move the upload to its place; only a small one is still in memory."""
+def store_upload(archive: UploadedFile[Any]) -> Path:
+    """Move the upload to its place; only a small one is still in memory. Those that somebody left are forgotten."""
+    sweep(media_path(_FOLDER).glob("*.zip"), older_than_s=_KEPT_S)
+    file_store.forget_left(_FOLDER, older_than_s=_KEPT_S)
     path = media_path(f"{_FOLDER}/{secrets.token_hex(12)}.zip")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = getattr(archive, "temporary_file_path", None)
@@ -346,7 +346,7 @@ def _store(archive: UploadedFile[Any]) -> Path:
     return path
 
 
-def _remove(archive: Path | None) -> None:
+def remove_upload(archive: Path | None) -> None:
     if archive is not None:
         archive.unlink(missing_ok=True)
         file_store.forget(relative_to_media(archive))
