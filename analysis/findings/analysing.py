@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, TypedDict, get_args
 
 from analysis import __version__
 from analysis.differences.twin import Twins
@@ -38,6 +38,7 @@ from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings, Labels
 from analysis.findings.model.people import SessionCounts, TrialCounts
 from analysis.findings.model.settings import Settings
+from analysis.findings.model_discrimination import model_discrimination_entries
 from analysis.findings.observations import (
     Observations,
     accepted_answers,
@@ -63,7 +64,7 @@ from analysis.findings.verdicts import Verdicts, twins_of, verdicts_of
 from analysis.labels.files import default_labels
 from analysis.labels.space import NONE_OF_THESE, LabelSpace
 from analysis.similarity.sensitivity import d_prime_of
-from analysis.study.analysis_plan import VALIDATION_THRESHOLD
+from analysis.study.analysis_plan import VALIDATION_THRESHOLD, ObserverModel
 from analysis.study.design import DiscriminationForm
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def analyse(
     stimuli: pd.DataFrame | None = None,
     level_predictions: pd.DataFrame | None = None,
     answers: pd.DataFrame | None = None,
+    comparisons: pd.DataFrame | None = None,
     labels: LabelSpace | None = None,
     factors: Sequence[str] = (),
     factor_table: pd.DataFrame | None = None,
@@ -121,6 +123,8 @@ def analyse(
         Columns of `analysis.tables.stimuli.LEVEL_PREDICTIONS`: fixed levels beside areas.
     answers : pandas.DataFrame, optional
         Columns of `analysis.tables.trials.ANSWERS`: what became of the trials of models that were asked in words.
+    comparisons : pandas.DataFrame, optional
+        Columns of `analysis.tables.comparisons.COMPARISONS`: same/different and ABX of such models.
     labels : LabelSpace, optional
         Labels that people chose among, and that pictures show; by default the product's.
     factors : sequence of str
@@ -164,6 +168,8 @@ def analyse(
     added: dict[str, object] = {"labels": Labels.of(labels, n=len(labels))}
     if answers is not None:
         added["asked"] = asked_entries(answers)
+    if comparisons is not None:
+        added["model_discrimination"] = tuple(model_discrimination_entries(comparisons, **_comparing(settings)))
     if sessions is not None:
         added["sessions"] = SessionCounts.model_validate(sessions)
     if session_table is not None:
@@ -289,16 +295,29 @@ def _compare(
 
 def _told_apart(tables: AnalysedTables, settings: Settings) -> list[Discrimination]:
     """Same/different and ABX; without a margin of d' by the observer who judges every picture on its own."""
-    margin = settings.d_prime_margin
     return discrimination_entries(
-        attended(tables.trials if tables.discrimination is None else tables.discrimination),
-        d_prime_margin={
+        attended(tables.trials if tables.discrimination is None else tables.discrimination), **_comparing(settings)
+    )
+
+
+class _Comparing(TypedDict):
+    """What decides d' of people and of models alike."""
+
+    d_prime_margin: Mapping[DiscriminationForm, float]
+    observer_model: ObserverModel
+    level: float
+
+
+def _comparing(settings: Settings) -> _Comparing:
+    margin = settings.d_prime_margin
+    return {
+        "d_prime_margin": {
             form: d_prime_of(0.5 + settings.discrimination_margin, form, "independent") if margin is None else margin
             for form in get_args(DiscriminationForm)
         },
-        observer_model="independent" if margin is None else settings.observer_model,
-        level=settings.level,
-    )
+        "observer_model": "independent" if margin is None else settings.observer_model,
+        "level": settings.level,
+    }
 
 
 def _assemble(

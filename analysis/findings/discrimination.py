@@ -15,6 +15,7 @@ from analysis.claims.claim import too_few_words
 from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
 from analysis.findings.model.curves import Discrimination, OtherModel, PublishedTest
+from analysis.observers.comparisons import TASKS
 from analysis.similarity.binomial import BinomialTest, published_test
 from analysis.similarity.discrimination import (
     DiscriminationTest,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Tasks in which corruptions are compared, and how.
-_FORMS: Mapping[str, DiscriminationForm] = {"discrimination": "same-different", "abx": "abx"}
 _COLUMNS = ("participant", "task", "role", "corruption", "second_corruption", "response", "correct", "accepted")
 
 
@@ -83,7 +82,7 @@ def discrimination_entries(
     one that has the fewest same pairs for its different ones, so that each trial counts once and guessing scores 1/2.
     An ABX trial names its comparison by A and B.
     """
-    if "task" not in frame.columns or not frame["task"].isin(list(_FORMS)).any():
+    if "task" not in frame.columns or not frame["task"].isin(list(TASKS)).any():
         return []
     needed = (*_COLUMNS, "third_corruption") if (frame["task"] == "abx").any() else _COLUMNS
     missing = [name for name in needed if name not in frame.columns]
@@ -96,9 +95,9 @@ def discrimination_entries(
     rows = rows.sort_values(order, kind="stable")
     results = [
         one
-        for task, form in _FORMS.items()
+        for task, form in TASKS.items()
         if (rows["task"] == task).any()
-        for one in _tested(
+        for one in tested(
             rows[rows["task"] == task],
             form,
             plain=_plain_answers(plain[plain["task"] == task], form),
@@ -113,10 +112,11 @@ def discrimination_entries(
 
 
 @dataclass(frozen=True)
-class _Tested:
-    """One comparison: our test and the published one, missed trials and people."""
+class Tested:
+    """One comparison: our test and the published one, missed trials and people; `chosen` are its trials."""
 
     pair: tuple[str, str]
+    chosen: BoolArray
     test: DiscriminationTest
     published: BinomialTest
     misses: int
@@ -129,7 +129,7 @@ def _published(tests: Sequence[BinomialTest]) -> list[PublishedTest]:
     return [PublishedTest.of(one, p_holm=None if one.p is None else next(adjusted)) for one in tests]
 
 
-def _tested(rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Settings]) -> list[_Tested]:
+def tested(rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Settings]) -> list[Tested]:
     """Every comparison of one form."""
     first = rows["corruption"].astype(str).tolist()
     second = rows["second_corruption"].astype(str).tolist()
@@ -137,7 +137,7 @@ def _tested(rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Se
     correct, same, answered = _read(rows, form)
     people = rows["participant"].astype(str).to_numpy()
     pictures = _pictures(rows)
-    results: list[_Tested] = []
+    results: list[Tested] = []
     for pair in sorted({pair for pair in pairs if pair is not None}):
         chosen = np.array([other == pair for other in pairs])
         test = discrimination_test(
@@ -156,7 +156,7 @@ def _tested(rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Se
             pictures=None if pictures is None else pictures[chosen],
         )
         misses = int(np.sum(~answered[chosen]))
-        results.append(_Tested(pair, test, published, misses, len(np.unique(people[chosen]))))
+        results.append(Tested(pair, chosen, test, published, misses, len(np.unique(people[chosen]))))
     return results
 
 
@@ -211,7 +211,7 @@ def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | Non
     return pairs
 
 
-def _entry(one: _Tested, p_adjusted: float, published: PublishedTest) -> Discrimination:
+def _entry(one: Tested, p_adjusted: float, published: PublishedTest) -> Discrimination:
     test, too_few = one.test, too_few_words(one.people)
     equivalent, different = test.equivalent and not too_few, p_adjusted < 0.05 and not too_few
     verdict = verdict_of(equivalent=equivalent, different=different)
@@ -230,9 +230,9 @@ def _entry(one: _Tested, p_adjusted: float, published: PublishedTest) -> Discrim
             plain_pairs_told_apart=test.assay is not None and test.assay.shown,
             too_few=too_few,
         ),
-        d_prime=_finite(test.d_prime),
-        d_prime_interval=_ends(test.d_prime_interval) if test.d_prime_interval else None,
-        d_prime_upper=_finite(test.d_prime_upper),
+        d_prime=finite(test.d_prime),
+        d_prime_interval=finite_ends(test.d_prime_interval) if test.d_prime_interval else None,
+        d_prime_upper=finite(test.d_prime_upper),
         other_model=_other(test.other_model) if test.other_model else None,
         misses=one.misses,
         people=one.people,
@@ -242,14 +242,14 @@ def _entry(one: _Tested, p_adjusted: float, published: PublishedTest) -> Discrim
 
 def _other(found: Sensitivity) -> OtherModel:
     return OtherModel.of(
-        found, d_prime=_finite(found.d_prime), interval=_ends(found.interval), upper=_finite(found.upper)
+        found, d_prime=finite(found.d_prime), interval=finite_ends(found.interval), upper=finite(found.upper)
     )
 
 
-def _ends(interval: tuple[float, float]) -> tuple[float | None, float | None]:
-    return _finite(interval[0]), _finite(interval[1])
+def finite_ends(interval: tuple[float, float]) -> tuple[float | None, float | None]:
+    return finite(interval[0]), finite(interval[1])
 
 
-def _finite(d_prime: float | None) -> float | None:
+def finite(d_prime: float | None) -> float | None:
     """None where no answer was wrong: the sensitivity has no upper bound then, and JSON no infinity."""
     return d_prime if d_prime is not None and math.isfinite(d_prime) else None

@@ -21,6 +21,7 @@ from analysis.findings.analysing import analyse
 from analysis.findings.model.settings import Settings
 from analysis.labels.files import read_labels_file
 from analysis.labels.space import LabelSpace
+from analysis.tables.comparisons import COMPARISONS
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import SESSIONS
 from analysis.tables.stimuli import FACTORS, LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
@@ -35,7 +36,7 @@ FINDINGS = "findings.json"
 #: The labels, where they are not those that the analysis takes unasked.
 LABELS = "labels.toml"
 #: Tables that an analysis reads, besides the trials.
-BESIDE: tuple[TableSchema, ...] = (PREDICTIONS, LEVEL_PREDICTIONS, ANSWERS, SESSIONS, STIMULI, FACTORS)
+BESIDE: tuple[TableSchema, ...] = (PREDICTIONS, LEVEL_PREDICTIONS, ANSWERS, COMPARISONS, SESSIONS, STIMULI, FACTORS)
 #: Largest difference between numbers computed on different platforms.
 TOLERANCE = 1e-9
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow")
@@ -127,6 +128,7 @@ def analyse_export(folder: Path, **changes: JsonValue) -> dict[str, JsonValue]:
         stimuli=exported.table(STIMULI),
         level_predictions=exported.table(LEVEL_PREDICTIONS),
         answers=exported.table(ANSWERS),
+        comparisons=exported.table(COMPARISONS),
         factor_table=exported.table(FACTORS),
     )
     return {**found.to_json(), **exported.beside}

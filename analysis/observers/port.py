@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.labels.space import NO_ANSWER
-from analysis.observers.questions import ForcedChoice
+from analysis.observers.questions import Question
 
 if TYPE_CHECKING:
     from analysis.observers.scoring import LabelScores
@@ -95,12 +95,14 @@ class Observer(Protocol):
     @property
     def versions(self) -> Mapping[str, str]: ...
 
-    def is_known(self, picture: NDArray[np.uint8], question: ForcedChoice) -> bool:
+    def is_known(self, picture: NDArray[np.uint8], question: Question) -> bool:
         """Whether the answer to this question is kept already, so that asking costs nothing."""
         ...
 
-    def answer(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Answer:
-        """Ask about one RGB picture, shape (h, w, 3). May be called by several threads at once.
+    def answer(self, picture: NDArray[np.uint8], question: Question) -> Answer:
+        """Ask about one RGB picture, shape (h, w, 3), or about several in their order, shape (n, h, w, 3).
+
+        May be called by several threads at once.
 
         Raises
         ------

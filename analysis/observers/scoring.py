@@ -14,7 +14,7 @@ from analysis.arrays import FloatArray
 from analysis.errors import InvalidInput
 from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.observers.port import AnswerKind
-from analysis.observers.questions import LETTERS, ForcedChoice, Style
+from analysis.observers.questions import LETTERS, Question, Style
 
 #: Says that there will be no answer; looked for only where no label is named.
 _REFUSAL = re.compile(
@@ -181,12 +181,12 @@ def decide(
     return Reading("label", labels[int(rng.choice(len(labels), p=scores.shares(temperature)))])
 
 
-def replies(question: ForcedChoice) -> tuple[str, ...]:
+def replies(question: Question) -> tuple[str, ...]:
     """What a reply says that names each label: the word, or the letter in front of it."""
     return question.words if question.style == "words" else tuple(LETTERS[: len(question.labels)])
 
 
-def text_of(reading: Reading, question: ForcedChoice) -> str:
+def text_of(reading: Reading, question: Question) -> str:
     """The reply that stands for a decision; empty where there is none."""
     if reading.label == NO_ANSWER:
         return ""

@@ -1,7 +1,6 @@
 """Adapter ``vlm:FOLDER``: a vision-language model of the transformers library, with its weights on this machine.
 
-FOLDER is as ``save_pretrained`` writes model and processor. The model writes nothing: every label is scored as its
-reply.
+FOLDER is as ``save_pretrained`` writes model and processor. Every label is scored as its reply, or it writes one.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from analysis.arrays import FloatArray
 from analysis.classifiers.networks import Precision, arithmetic, check_device, check_precision
 from analysis.classifiers.weights import INSTALL, import_torchvision
 from analysis.errors import ClassifierUnavailable, ObserverUnavailable
-from analysis.observers.questions import ForcedChoice
+from analysis.observers.questions import ForcedChoice, Question
 from analysis.observers.scoring import LabelScores, replies
 
 SCHEME = "vlm"
@@ -35,11 +34,27 @@ _ROUNDING: Mapping[str, float] = {"float32": 1e-3, "tf32": 0.05, "float16": 0.2,
 #: What a model's own code raises where it cannot continue for several labels from one reading of the question.
 _UNSHARED = (RuntimeError, ValueError, TypeError, AttributeError, LookupError)
 _SIZE_PX = 224
+#: Several pictures take at least this share of as many times the tokens of one.
+_MOST_SHARED = 0.9
+
+
+#: Whatever the folder's own settings of generation say.
+_LIKELIEST: Mapping[str, Any] = {"do_sample": False, "temperature": None, "top_k": None, "top_p": None, "num_beams": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A reply: its text without special tokens, tokens of question and reply, and "stop" or "length"."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    finish_reason: str
 
 
 @dataclass(frozen=True)
 class VisionLanguageModel:
-    """A local model that says how likely it finds each label as its reply.
+    """A local model that says how likely it finds each label as its reply, or writes one.
 
     Attributes
     ----------
@@ -97,8 +112,8 @@ class VisionLanguageModel:
         """Of the libraries that have a part in the scores."""
         return {name: metadata.version(name) for name in _LIBRARIES}
 
-    def scores(self, picture: NDArray[np.uint8], question: ForcedChoice) -> LabelScores:
-        """Score the labels of one question about one RGB picture, shape (h, w, 3).
+    def scores(self, picture: NDArray[np.uint8], question: Question) -> LabelScores:
+        """Score the labels of one question about one RGB picture, shape (h, w, 3), or several, shape (n, h, w, 3).
 
         Picture and question are read once, and all labels continue from there in one batch; where a model's code does
         not get the same from that as from reading the whole for each label, the whole is read for each.
@@ -108,14 +123,52 @@ class VisionLanguageModel:
         ObserverUnavailable
             If the model cannot be loaded, has no chat template, or does not fit into memory.
         """
-        opening = self._opening(question)
+        opening = self._opening(question, _count(picture))
         continuations = self._continuations(opening, replies(question))
         asked = self._inputs(picture, opening)
-        score = self._shared if self._shares else self._one_by_one
+        # of several pictures the two ways were not compared
+        score = self._shared if picture.ndim == 3 and self._shares else self._one_by_one
         found = score(asked, continuations)
         return LabelScores(
             tuple(found.tolist()), int(asked["input_ids"].shape[1]), tuple(len(tokens) for tokens in continuations)
         )
+
+    def written(
+        self, picture: NDArray[np.uint8], question: Question, *, temperature: float, most_tokens: int, seed: int
+    ) -> Written:
+        """Write a reply to one question about one RGB picture, shape (h, w, 3), or several, shape (n, h, w, 3).
+
+        Parameters
+        ----------
+        temperature : float
+            0: the likeliest token each time; above: tokens drawn from all, without any cut of unlikely ones.
+        most_tokens : int
+            After so many the reply is cut.
+        seed : int
+            Of the draws.
+
+        Raises
+        ------
+        ObserverUnavailable
+            If the model cannot be loaded, has no chat template, or does not fit into memory.
+        """
+        import torch
+
+        asked = self._inputs(picture, self._opening(question, _count(picture)))
+        drawn = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature > 0 else {}
+        torch.manual_seed(seed)
+        with torch.inference_mode(), self._arithmetic():
+            whole = self._network.generate(**asked, max_new_tokens=most_tokens, **(drawn or _LIKELIEST))
+        tokens = whole[0, asked["input_ids"].shape[1] :].tolist()
+        text = self._processor.tokenizer.decode(tokens, skip_special_tokens=True)
+        is_cut = len(tokens) >= most_tokens and tokens[-1] not in self._ends
+        return Written(text, int(asked["input_ids"].shape[1]), len(tokens), "length" if is_cut else "stop")
+
+    @cached_property
+    def _ends(self) -> frozenset[int]:
+        """Tokens that end a reply."""
+        end = self._network.generation_config.eos_token_id
+        return frozenset(end if isinstance(end, list) else [end])
 
     @cached_property
     def _shares(self) -> bool:
@@ -173,9 +226,32 @@ class VisionLanguageModel:
             found.append(_sums(logits, [tokens]))
         return np.concatenate(found)
 
-    def _opening(self, question: ForcedChoice) -> str:
+    def check_pictures(self, question: Question, count: int) -> None:
+        """Refuse several pictures in one question where the processor does not read each of them.
+
+        Raises
+        ------
+        ObserverUnavailable
+        """
+        grey = np.full((count, _SIZE_PX, _SIZE_PX, 3), 128, dtype=np.uint8)
+        try:
+            several, one = (
+                self._processed(shown, self._opening(question, _count(shown)))["input_ids"].shape[1]
+                for shown in (grey, grey[0])
+            )
+            empty = len(self._processor.tokenizer(self._opening(question, 0), add_special_tokens=False)["input_ids"])
+            is_read = several - empty >= count * (one - empty) * _MOST_SHARED > 0
+        except _UNSHARED:
+            is_read = False
+        if not is_read:
+            raise ObserverUnavailable(
+                f"{SCHEME}:{self.folder} does not take {count} pictures in one question: its processor reads one. Ask "
+                "a model that takes several, or through a server (openai:URL#MODEL)."
+            )
+
+    def _opening(self, question: Question, pictures: int = 1) -> str:
         """The conversation up to where the model's reply begins."""
-        content = [{"type": "image"}, {"type": "text", "text": question.text}]
+        content = [*({"type": "image"} for _ in range(pictures)), {"type": "text", "text": question.text}]
         said = self._processor.apply_chat_template(
             [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
         )
@@ -203,13 +279,19 @@ class VisionLanguageModel:
         return found
 
     def _inputs(self, picture: NDArray[np.uint8], opening: str) -> dict[str, Any]:
-        from PIL import Image
-
-        made = self._processor(text=[opening], images=[Image.fromarray(picture)], return_tensors="pt")
+        made = self._processed(picture, opening)
         return {
             name: value.to(self.device, self._network.dtype if value.is_floating_point() else None)
             for name, value in made.items()
         }
+
+    def _processed(self, picture: NDArray[np.uint8], opening: str) -> Mapping[str, Any]:
+        from PIL import Image
+
+        shown = [Image.fromarray(one) for one in (picture[None] if picture.ndim == 3 else picture)]
+        # several pictures of one text are a list of their own: a flat one would be of several texts
+        images = shown if len(shown) == 1 else [shown]
+        return self._processor(text=[opening], images=images, return_tensors="pt")  # type: ignore[no-any-return]
 
     def _arithmetic(self) -> Any:
         return arithmetic(self.device, "tf32" if self.precision == "tf32" else "float32")
@@ -268,6 +350,10 @@ class VisionLanguageModel:
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         return transformers
+
+
+def _count(picture: NDArray[np.uint8]) -> int:
+    return 1 if picture.ndim == 3 else len(picture)
 
 
 def _appended(name: str, value: Any, tokens: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from analysis.tables.comparisons import COMPARISONS
 from analysis.tables.reading import header_of, read_cells, read_table, text_of
 from analysis.tables.schema import Column, Kind, TableSchema, guard
 from analysis.tables.sessions import CLOSING, SESSIONS, SETUP
@@ -15,12 +16,24 @@ from analysis.tables.trials import ANSWERS, INPUT_KINDS, TIMING_COLUMNS, TRIALS
 
 SCHEMAS: Mapping[str, TableSchema] = {
     schema.name: schema
-    for schema in (STIMULI, FACTORS, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, ANSWERS, SESSIONS, CLOSING, SETUP)
+    for schema in (
+        STIMULI,
+        FACTORS,
+        TRIALS,
+        PREDICTIONS,
+        LEVEL_PREDICTIONS,
+        ANSWERS,
+        COMPARISONS,
+        SESSIONS,
+        CLOSING,
+        SETUP,
+    )  # fmt: skip
 }
 
 __all__ = [
     "ANSWERS",
     "CLOSING",
+    "COMPARISONS",
     "FACTORS",
     "LEVEL_PREDICTIONS",
     "PREDICTIONS",

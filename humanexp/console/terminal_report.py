@@ -40,6 +40,7 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
             _models(findings),
             _similarity(findings),
             _told_apart(findings),
+            _models_told_apart(findings),
             _judged(findings),
             _standings(findings.benchmark),
             _accuracy(findings),
@@ -207,6 +208,24 @@ def _told_apart(findings: Findings) -> Table:
                 _published_p(entry),
             )
             for entry in findings.discrimination
+        ),
+    )
+
+
+def _models_told_apart(findings: Findings) -> Table:
+    return _table(
+        "Told apart by models (no limit of viewing time)?",
+        ("model, pair", "right", "of", "d\u2032", "bias", "verdict"),
+        (
+            (
+                f"{one.observer}, {_pair(one.pair)}",
+                str(one.correct),
+                str(one.trials),
+                "" if one.d_prime is None else f"{one.d_prime:.2f}",
+                "" if one.criterion is None else f"{one.criterion:+.2f}",
+                "different" if one.different else "undecided",
+            )
+            for one in findings.model_discrimination
         ),
     )
 

@@ -8,7 +8,7 @@ import json
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -26,7 +26,7 @@ from analysis import __version__, opencv as cv2
 from analysis.errors import ObserverUnavailable
 from analysis.observers.port import Answer
 from analysis.observers.protocol import MOST_TOKENS, Thinking
-from analysis.observers.questions import ForcedChoice
+from analysis.observers.questions import Question
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
@@ -179,16 +179,16 @@ class ChatObserver:
     def _terms(self) -> Terms:
         return Terms(Wish(self.temperature, self.most_tokens, self.thinking))
 
-    def is_known(self, picture: NDArray[np.uint8], question: ForcedChoice) -> bool:
-        return self._file(_png(picture), question).exists()
+    def is_known(self, picture: NDArray[np.uint8], question: Question) -> bool:
+        return self._file(_pngs(picture), question).exists()
 
-    def answer(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Answer:
-        png = _png(picture)
-        file = self._file(png, question)
+    def answer(self, picture: NDArray[np.uint8], question: Question) -> Answer:
+        pngs = _pngs(picture)
+        file = self._file(pngs, question)
         if file.exists():
             return read_reply(json.loads(file.read_bytes()), question, was_known=True)
         try:
-            reply = self._asked(png, question)
+            reply = self._asked(pngs, question)
         except _QuestionFailed as failed:
             self._check_failure(failed)
             return Answer(kind="error", text=str(failed))
@@ -218,28 +218,24 @@ class ChatObserver:
                     "before it said anything, as models do that think first. Ask with --thinking on, which gives more."
                 )
 
-    def _file(self, png: bytes, question: ForcedChoice) -> Path:
+    def _file(self, pngs: Sequence[bytes], question: Question) -> Path:
         """Named by all that determines the reply."""
         asked = {
             **self._settings,
             "text": question.text,
             "repeat": question.repeat,
-            "picture": hashlib.sha256(png).hexdigest(),
+            "picture": " ".join(hashlib.sha256(png).hexdigest() for png in pngs),
         }
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         return self.kept / digest[:2] / f"{digest}.json"
 
-    def _asked(self, png: bytes, question: ForcedChoice) -> dict[str, Any]:
-        picture = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-        messages = [
-            {
-                "role": "user",
-                "content": [
-                    {"type": "image_url", "image_url": {"url": picture}},
-                    {"type": "text", "text": question.text},
-                ],
-            }
+    def _asked(self, pngs: Sequence[bytes], question: Question) -> dict[str, Any]:
+        pictures = [f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in pngs]
+        content = [
+            *({"type": "image_url", "image_url": {"url": picture}} for picture in pictures),
+            {"type": "text", "text": question.text},
         ]
+        messages = [{"role": "user", "content": content}]
         attempt = 0
         while True:
             sent = self._terms.parameters()
@@ -363,5 +359,7 @@ def _wanted_pause(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _png(picture: NDArray[np.uint8]) -> bytes:
-    return bytes(cv2.imencode(".png", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))[1].tobytes())
+def _pngs(shown: NDArray[np.uint8]) -> list[bytes]:
+    """A PNG of each picture; there are several where the array has a dimension more."""
+    pictures = [shown] if shown.ndim == 3 else list(shown)
+    return [bytes(cv2.imencode(".png", cv2.cvtColor(one, cv2.COLOR_RGB2BGR))[1].tobytes()) for one in pictures]

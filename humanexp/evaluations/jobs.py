@@ -11,7 +11,7 @@ from analysis.observers.questions import AskPlan
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
 from humanexp.evaluations.observers import Machine
-from humanexp.evaluations.services import asked_observers, evaluations, uploads
+from humanexp.evaluations.services import asked_comparisons, asked_observers, evaluations, uploads
 from humanexp.evaluations.services.asked_observers import ask_about_set
 from humanexp.evaluations.services.prediction import predict_stimulus_set, rate_originals
 from humanexp.jobs.registry import Progress, handler
@@ -101,6 +101,27 @@ def ask(
         how = AskProtocol(plan=AskPlan(**{**told, "wordings": tuple(told["wordings"])}), temperature=temperature)
     ask_about_set(run, spec, how, Caps(**caps), machine, progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
+
+
+@handler(asked_comparisons.COMPARE_KIND, title="A model compares stimuli")
+def compare(
+    progress: Progress,
+    *,
+    evaluation_id: int,
+    study: str,
+    spec: str,
+    caps: dict[str, Any],
+    protocol: dict[str, Any],
+    device: str = "cpu",
+    precision: Precision = "float32",
+) -> dict[str, Any]:
+    """Let a model answer the comparisons of a study; what an earlier attempt was told is not asked again."""
+    run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
+    machine = Machine(device=device, precision=precision)
+    asked_comparisons.answer_comparisons(
+        run, study, spec, AskProtocol.from_json(protocol), Caps(**caps), machine, progress
+    )
+    return {"count": run.count}
 
 
 @handler(uploads.CHECK_KIND, title="An uploaded model is checked")

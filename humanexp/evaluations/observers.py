@@ -11,6 +11,7 @@ import os
 import threading
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from django.conf import settings
@@ -22,7 +23,7 @@ from analysis.errors import ObserverUnavailable
 from analysis.observers import vision_language
 from analysis.observers.port import Answer
 from analysis.observers.protocol import AskProtocol
-from analysis.observers.questions import ForcedChoice
+from analysis.observers.questions import Question
 from analysis.observers.scoring import LabelScores, decide, text_of
 from analysis.observers.vision_language import VisionLanguageModel
 from humanexp.core.errors import InvalidRequest
@@ -32,6 +33,7 @@ from humanexp.evaluations.budget import Budget, Caps
 from humanexp.evaluations.chat import Address, ChatObserver, address_of
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.plugged_observers import PluggedObserver, plugged
+from humanexp.evaluations.written_observers import WRITTEN, WritingObserver
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,10 @@ class ScoringObserver:
         precision = {"precision": self.model.precision}
         return {"humanexp": __version__, **self.model.versions, **precision}
 
-    def is_known(self, picture: NDArray[np.uint8], question: ForcedChoice) -> bool:
+    def is_known(self, picture: NDArray[np.uint8], question: Question) -> bool:
         return self._file(self._asked(picture, question)).exists()
 
-    def answer(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Answer:
+    def answer(self, picture: NDArray[np.uint8], question: Question) -> Answer:
         asked = self._asked(picture, question)
         file = self._file(asked)
         was_known = file.exists()
@@ -99,7 +101,7 @@ class ScoringObserver:
             scores=scores,
         )
 
-    def _asked(self, picture: NDArray[np.uint8], question: ForcedChoice) -> str:
+    def _asked(self, picture: NDArray[np.uint8], question: Question) -> str:
         """Digest of all that determines the scores."""
         asked = {
             "model": self.model.digest,
@@ -130,32 +132,38 @@ class Machine:
     precision: Precision = "float32"
 
 
-def is_scored(spec: str) -> bool:
-    """Whether an adapter string names a model on this machine, whose labels are scored."""
+AnyObserver: TypeAlias = "ChatObserver | ScoringObserver | WritingObserver | PluggedObserver"
+
+
+def is_local(spec: str) -> bool:
+    """Whether an adapter string names a model on this machine."""
     return spec.startswith(f"{vision_language.SCHEME}:")
+
+
+def is_scored(spec: str) -> bool:
+    """Whether it names one whose labels are scored, instead of one that writes."""
+    return is_local(spec) and not spec.endswith(WRITTEN)
 
 
 def is_asked(spec: str) -> bool:
     """Whether an adapter string names an observer that is asked in words."""
-    return is_scored(spec) or spec.startswith(f"{chat.SCHEME}:") or plugged(spec) is not None
+    return is_local(spec) or spec.startswith(f"{chat.SCHEME}:") or plugged(spec) is not None
 
 
 def with_whole_path(spec: str) -> str:
     """The adapter string with a whole path, since the job may run in another folder."""
-    if not is_scored(spec):
+    if not is_local(spec):
         return spec
-    found = f"{vision_language.SCHEME}:{_folder(spec).resolve()}"
+    found = f"{vision_language.SCHEME}:{_folder(spec).resolve()}{'' if is_scored(spec) else WRITTEN}"
     most = EvaluationRun._meta.get_field("spec").max_length or 0
     if len(found) > most:
         raise InvalidRequest(f"{found} is longer than {most} characters: move the folder to a shorter path.")
     return found
 
 
-def observer_of(
-    spec: str, protocol: AskProtocol, machine: Machine, budget: Budget | None = None
-) -> ChatObserver | ScoringObserver | PluggedObserver:
+def observer_of(spec: str, protocol: AskProtocol, machine: Machine, budget: Budget | None = None) -> AnyObserver:
     """The observer behind an adapter string; nothing is sent or loaded yet."""
-    if is_scored(spec):
+    if is_local(spec):
         if protocol.thinking == "on":
             raise InvalidRequest(
                 "A model on this machine is scored, and writes no thoughts: leave out --thinking on, or ask it through "
@@ -165,7 +173,9 @@ def observer_of(
             model = VisionLanguageModel(_folder(spec), machine.device, machine.precision)
         except ObserverUnavailable as error:
             raise InvalidRequest(str(error)) from error
-        return ScoringObserver(model, media_path(KEPT), protocol.temperature)
+        if is_scored(spec):
+            return ScoringObserver(model, media_path(KEPT), protocol.temperature)
+        return WritingObserver(model, media_path(KEPT), protocol.temperature, protocol.most_tokens)
     if (found := plugged(spec)) is not None:
         return plugged_observers.load(found, spec, protocol, media_path(KEPT), budget)
     address = address_of(spec)
@@ -178,7 +188,7 @@ def observer_of(
 
 def check_caps(spec: str, caps: Caps) -> None:
     """Refuse another machine without a cap of calls, and a cap of cost without prices."""
-    if is_scored(spec):
+    if is_local(spec):
         if caps != Caps():
             raise InvalidRequest("A model on this machine costs nothing: leave out caps and prices.")
         return
@@ -189,9 +199,20 @@ def check_caps(spec: str, caps: Caps) -> None:
         raise InvalidRequest("A cap of cost needs prices: give --price-in and --price-out, per million tokens.")
 
 
+def check_may_compare(spec: str, observer: AnyObserver, question: Question, pictures: int) -> None:
+    """Refuse an observer that takes one picture a question; whether a server's model takes several, it says itself."""
+    if isinstance(observer, PluggedObserver):
+        raise InvalidRequest(f"{spec} runs code that answers about one picture a question: it cannot compare pictures.")
+    if isinstance(observer, ScoringObserver | WritingObserver):
+        try:
+            observer.model.check_pictures(question, pictures)
+        except ObserverUnavailable as error:
+            raise InvalidRequest(str(error)) from error
+
+
 def check_may_be_asked(spec: str, *, allow_upload: bool) -> None:
     """Refuse a host that the operator has not named, and pictures that nobody allowed to leave."""
-    if is_scored(spec):
+    if is_local(spec):
         return
     if (found := plugged(spec)) is not None:
         plugged_observers.check_may_be_asked(found, spec, allow_upload=allow_upload)
@@ -209,7 +230,7 @@ def check_may_be_asked(spec: str, *, allow_upload: bool) -> None:
 
 
 def _folder(spec: str) -> Path:
-    return Path(spec.partition(":")[2]).expanduser()
+    return Path(spec.partition(":")[2].removesuffix(WRITTEN)).expanduser()
 
 
 def _hosts() -> dict[str, str]:

@@ -23,7 +23,7 @@ from analysis.labels.space import NO_ANSWER
 from analysis.observers import vision_language
 from analysis.observers.port import Answer, AnswerKind
 from analysis.observers.protocol import AskProtocol
-from analysis.observers.questions import ForcedChoice
+from analysis.observers.questions import Question
 from analysis.plugins import OBSERVERS, Plugin, plugin
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.storage import write_whole
@@ -79,10 +79,10 @@ class PluggedObserver:
             "plug-in": f"{self.found.title} ({self.found.name}:)",
         }
 
-    def is_known(self, picture: NDArray[np.uint8], question: ForcedChoice) -> bool:
+    def is_known(self, picture: NDArray[np.uint8], question: Question) -> bool:
         return self._file(picture, question).exists()
 
-    def answer(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Answer:
+    def answer(self, picture: NDArray[np.uint8], question: Question) -> Answer:
         file = self._file(picture, question)
         if file.exists():
             return Answer(**json.loads(file.read_bytes()), was_known=True)
@@ -94,7 +94,7 @@ class PluggedObserver:
         write_whole(file, json.dumps(_plain(given)).encode())
         return given
 
-    def _asked(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Answer:
+    def _asked(self, picture: NDArray[np.uint8], question: Question) -> Answer:
         try:
             given = self.made.answer(picture, question)
         except (AnalysisError, ApplicationError):
@@ -113,7 +113,7 @@ class PluggedObserver:
             )
         return given
 
-    def _file(self, picture: NDArray[np.uint8], question: ForcedChoice) -> Path:
+    def _file(self, picture: NDArray[np.uint8], question: Question) -> Path:
         """Named by all that determines the answer."""
         asked = {
             "observer": self.digest,

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from analysis.labels.space import NO_ANSWER
+from analysis.observers.comparisons import read_reply_to
 from analysis.observers.port import Answer
-from analysis.observers.questions import ForcedChoice
-from analysis.observers.scoring import read_answer
+from analysis.observers.questions import Question
 
 #: Where a kept reply holds what is not the server's.
 OWN = "humanexp"
@@ -74,11 +74,11 @@ def _said(content: str) -> str:
     return "" if content.lstrip().startswith("<think>") else after
 
 
-def read_reply(kept: dict[str, Any], question: ForcedChoice, *, was_known: bool) -> Answer:
+def read_reply(kept: dict[str, Any], question: Question, *, was_known: bool) -> Answer:
     reply = Reply.model_validate(kept)
     choice, usage = reply.choices[0], reply.counted
     text = choice.message.content or ""
-    found = read_answer(_said(text), question.labels, question.style, question.space)
+    found = read_reply_to(_said(text), question)
     has_refused = bool(choice.message.refusal) or choice.finish_reason == "content_filter"
     of_reply = usage.completion_tokens_details if usage else None
     of_question = usage.prompt_tokens_details if usage else None

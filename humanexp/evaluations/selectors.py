@@ -27,7 +27,21 @@ def all_runs() -> QuerySet[EvaluationRun]:
 
 
 def completed_runs(stimulus_set: StimulusSet) -> QuerySet[EvaluationRun]:
-    return stimulus_set.evaluations.exclude(completed_at=None)
+    """Those that name pictures; a run of comparisons has answered a study, `comparisons_on`."""
+    return stimulus_set.evaluations.exclude(completed_at=None).exclude(asking__has_key="task")
+
+
+def comparisons_on(study: str) -> pd.DataFrame | None:
+    """Comparisons of this study that models answered in words, columns of COMPARISONS; None where none did."""
+    import pandas as pd
+
+    from analysis.tables.comparisons import COMPARISONS
+
+    runs = EvaluationRun.objects.filter(asking__study=study).exclude(completed_at=None)
+    frames = [
+        COMPARISONS.validate(pd.read_parquet(current_path(run.answers_file)), source=run.answers_file) for run in runs
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else None
 
 
 def predictions_for(stimulus_set: StimulusSet) -> pd.DataFrame:

@@ -13,13 +13,14 @@ from django.conf import settings
 from analysis.findings.model.entry import N_BOOTSTRAP
 from analysis.findings.model.findings import Findings
 from analysis.labels.files import default_labels, labels_to_toml
+from analysis.tables.comparisons import COMPARISONS
 from analysis.tables.schema import TableSchema
 from analysis.tables.sessions import CLOSING, SESSIONS, SETUP, coarse_trials
 from analysis.tables.stimuli import EXPORTED_PREDICTIONS, FACTORS, LEVEL_PREDICTIONS, stimuli_table
 from analysis.tables.trials import ANSWERS, TRIALS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
-from humanexp.evaluations.selectors import decisions_on
+from humanexp.evaluations.selectors import comparisons_on, decisions_on
 from humanexp.results.charts.curves import sheet_names, sheet_of
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_sentence, withdrawn_since
@@ -124,6 +125,7 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
         (EXPORTED_PREDICTIONS, _decided(study, predictions_of(study))),
         (LEVEL_PREDICTIONS, level_predictions_of(study)),
         (ANSWERS, answers_of(study)),
+        (COMPARISONS, comparisons_on(study.slug)),
         (SESSIONS, sessions_of(study)),
         (CLOSING, closing_of(study)),
         (SETUP, setup_of(study)),

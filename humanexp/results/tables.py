@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 from analysis.classifiers.papers import kind_of
 from analysis.study.analysis_plan import AnalysisPlan
+from analysis.tables.comparisons import COMPARISONS
 from analysis.tables.stimuli import FACTORS, LEVEL_PREDICTIONS, STIMULI
 from analysis.tables.trials import ANSWERS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.selectors import answers_for, kinds_on, predictions_for, read_predictions, run_by_pk
+from humanexp.evaluations.selectors import (
+    answers_for,
+    comparisons_on,
+    kinds_on,
+    predictions_for,
+    read_predictions,
+    run_by_pk,
+)
 from humanexp.participation.answers import iter_trial_rows, unfetched_answers
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.participation.sessions import session_counts
@@ -49,6 +57,7 @@ class AnalysisTables(TypedDict):
     predictions: pd.DataFrame
     level_predictions: pd.DataFrame | None
     answers: pd.DataFrame | None
+    comparisons: pd.DataFrame | None
     stimuli: pd.DataFrame | None
     session_table: pd.DataFrame | None
     sessions: Mapping[str, object]
@@ -64,6 +73,7 @@ def analysis_tables(study: Study) -> AnalysisTables:
             "predictions": predictions_of(study),
             "level_predictions": kept.table(LEVEL_PREDICTIONS),
             "answers": kept.table(ANSWERS),
+            "comparisons": kept.table(COMPARISONS),
             "stimuli": kept.table(STIMULI),
             "session_table": sessions_of(study),
             "sessions": session_summary(study),
@@ -74,6 +84,7 @@ def analysis_tables(study: Study) -> AnalysisTables:
         "predictions": predictions_of(study),
         "level_predictions": level_predictions_of(study),
         "answers": answers_of(study),
+        "comparisons": comparisons_on(study.slug),
         "stimuli": stimuli_of(study),
         "session_table": sessions_of(study),
         "sessions": session_summary(study),

@@ -12,7 +12,7 @@ from typing import Any
 from analysis.acceptance.rules import needed_of
 from analysis.arrays import FloatArray
 from analysis.design.catalogue import Catalogue, shuffled_grid
-from analysis.design.plan import BlockPlan, SessionPlan, StudyPlan, read_session_plan
+from analysis.design.plan import BlockPlan, PlannedTrial, SessionPlan, StudyPlan, read_session_plan
 from analysis.design.planner import plan_study
 from analysis.design.sessions import by_balance, cells_of
 from analysis.study.design import PracticeDesign
@@ -189,6 +189,12 @@ def _lines(relative: str, digest: str) -> tuple[str, ...]:
 def _planned_names(relative: str, digest: str) -> frozenset[str]:
     plan = StudyPlan.from_lines(_lines(relative, digest))
     return frozenset(name for session in plan.sessions for trial in session.trials for name in trial.stimuli)
+
+
+def planned_trials(study: Study, tasks: Collection[str]) -> list[PlannedTrial]:
+    """Every trial of these tasks in the plan, of all slots, in their order."""
+    plan = StudyPlan.from_lines(_lines(study.plan_file, study.plan_digest))
+    return [trial for session in plan.sessions for trial in session.trials if trial.task in tasks]
 
 
 def planned_stimuli(study: Study) -> frozenset[str]:

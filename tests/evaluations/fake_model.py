@@ -91,7 +91,7 @@ class FakeModel:
             return 400, json.dumps({"error": refusal}).encode(), {}
         parts = body["messages"][0]["content"]
         text = next(part["text"] for part in parts if part["type"] == "text")
-        picture = next(part["image_url"]["url"] for part in parts if part["type"] == "image_url").partition(",")[2]
+        picture = " ".join(part["image_url"]["url"].partition(",")[2] for part in parts if part["type"] == "image_url")
         asked = hashlib.sha256(f"{text}{picture}".encode()).hexdigest()
         with self._lock:
             self._attempts[asked] += 1

@@ -21,17 +21,18 @@ from scipy.stats import chi2_contingency
 
 from analysis.errors import ObserverUnavailable
 from analysis.labels.files import default_labels
+from analysis.observers.comparisons import Comparison
 from analysis.observers.position import place_preference
 from analysis.observers.protocol import AskProtocol
 from analysis.observers.questions import AskPlan, ForcedChoice
-from analysis.observers.vision_language import VisionLanguageModel
+from analysis.observers.vision_language import VisionLanguageModel, Written
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.observers import Machine
+from humanexp.evaluations.observers import Machine, observer_of
 from humanexp.evaluations.services import asked_observers
 from humanexp.evaluations.services.asked_observers import ask, estimated
 from humanexp.evaluations.specs import shown
@@ -289,3 +290,113 @@ class TestAsked:
         assert "vlm:tiny-llava" in page and str(tiny) not in page
         assert "by the protocol vlm-2026" in page and "makes it another observer" in page
         assert "finds likeliest" in page and "Replies that begin with a label" in page and "calls" not in page
+
+
+class TestWritten:
+    """``vlm:FOLDER#written``: the same model writes, and its replies are read as a server's."""
+
+    def greedy(self, folder: Path, picture: np.ndarray, question: ForcedChoice, most: int) -> list[int]:
+        """Token by token, each from the whole conversation anew."""
+        import transformers
+
+        model = transformers.AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32).eval()
+        processor = transformers.AutoProcessor.from_pretrained(folder)
+        content = [{"type": "image"}, {"type": "text", "text": question.text}]
+        opening = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+        inputs = processor(text=[opening], images=[Image.fromarray(picture)], return_tensors="pt")
+        tokens: list[int] = []
+        ends = model.generation_config.eos_token_id
+        while len(tokens) < most and (not tokens or tokens[-1] != ends):
+            with torch.no_grad():
+                logits = model(**inputs, use_cache=False).logits[0, -1]
+            tokens.append(int(logits.argmax()))
+            inputs["input_ids"] = torch.cat([inputs["input_ids"], torch.tensor([[tokens[-1]]])], dim=1)
+            inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+        return tokens
+
+    def test_the_likeliest_reply_is_that_of_a_plain_pass_for_each_token(self, tiny: Path) -> None:
+        model, question = VisionLanguageModel(tiny), ForcedChoice()
+        for seed in range(2):
+            found = model.written(noise(seed), question, temperature=0.0, most_tokens=6, seed=seed)
+            expected = self.greedy(tiny, noise(seed), question, 6)
+            assert found.tokens_out == len(expected)
+            assert found.text == model._processor.tokenizer.decode(expected, skip_special_tokens=True)
+            assert found.finish_reason == ("length" if expected[-1] not in model._ends else "stop")
+
+    def test_draws_follow_from_the_seed(self, tiny: Path) -> None:
+        model, question = VisionLanguageModel(tiny), ForcedChoice()
+        drawn = [
+            model.written(noise(0), question, temperature=1.0, most_tokens=8, seed=seed).text for seed in (1, 1, 2)
+        ]
+        assert drawn[0] == drawn[1] != drawn[2]
+
+    def test_replies_are_kept_read_strictly_and_told_apart_from_scores(
+        self, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        protocol = AskProtocol(temperature=0.0, most_tokens=4)
+        written = observer_of(f"vlm:{tiny}#written", protocol, Machine())
+        scored = observer_of(f"vlm:{tiny}", protocol, Machine())
+        assert written.name == f"{scored.name}, written" and written.digest != scored.digest
+        assert observer_of(f"vlm:{tiny}#written", AskProtocol(most_tokens=5), Machine()).digest != written.digest
+        assert not written.is_known(noise(0), ForcedChoice())
+        first = written.answer(noise(0), ForcedChoice())
+        assert (first.kind, first.scores, first.tokens_out, first.was_known) == ("unreadable", None, 4, False)
+        assert (first.finish_reason, first.granted["max_tokens"]) == ("length", 4)
+        monkeypatch.setattr(VisionLanguageModel, "written", lambda *args, **kwargs: pytest.fail("asked again"))
+        again = written.answer(noise(0), ForcedChoice())
+        assert again.was_known and (again.text, again.answered_at) == (first.text, first.answered_at)
+        assert not written.is_known(noise(1), ForcedChoice()) and not written.is_known(noise(0), ForcedChoice(repeat=1))
+        said = dict.fromkeys(("It is a dog.", "", "dog or cat"))
+        for seed, text in enumerate(said, 5):
+            monkeypatch.setattr(
+                VisionLanguageModel, "written", lambda *args, text=text, **kwargs: Written(text, 9, 4, "stop")
+            )
+            said[text] = written.answer(noise(seed), ForcedChoice()).kind
+        assert said == {"It is a dog.": "label", "": "miss", "dog or cat": "unreadable"}
+
+    @pytest.mark.django_db(transaction=True)
+    def test_it_is_a_second_observer_in_words(self, tiny: Path) -> None:
+        stimulus_set = picture_set(count=4)
+        out = StringIO()
+        call_command(
+            "evaluate", stimuli="pets", classifier=f"vlm:{tiny}#written", wordings="describes", orders=1, most_tokens=3,
+            stdout=out, stderr=StringIO(),
+        )  # fmt: skip
+        run = EvaluationRun.objects.get(stimulus_set=stimulus_set)
+        assert run.name == "tiny-llava, written" and run.device == "cpu" and not run.asking["is_scored"]
+        said = " ".join(out.getvalue().split())
+        assert "replies at temperature 0 of at most 3 tokens" in said and "no model judged replies" in said
+        assert "cannot be reproduced" not in said and "does not take a wish" not in said
+
+
+class TestComparisons:
+    @pytest.mark.parametrize("make", [llava, qwen2_vl])
+    def test_two_pictures_are_read_where_the_processor_takes_them(
+        self, make: Callable[[Path], Path], tmp_path: Path
+    ) -> None:
+        model, question = (
+            VisionLanguageModel(make(tmp_path / "model")),
+            Comparison("same-different", ("same", "different")),
+        )
+        model.check_pictures(question, 2)
+        first, turned, alike = (
+            model.scores(np.stack(shown), question)
+            for shown in ((noise(0), noise(1)), (noise(1), noise(0)), (noise(0), noise(0)))
+        )
+        assert first.log_probabilities != pytest.approx(turned.log_probabilities, abs=1e-6)
+        assert first.log_probabilities != pytest.approx(alike.log_probabilities, abs=1e-6)
+        assert len(first.log_probabilities) == 2 and first.tokens_in > model.scores(noise(0), question).tokens_in
+
+    def test_a_processor_that_reads_one_picture_is_refused(self, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        whole = VisionLanguageModel._processed
+        monkeypatch.setattr(
+            VisionLanguageModel,
+            "_processed",
+            lambda self, shown, opening: whole(
+                self,
+                shown[0] if shown.ndim == 4 else shown,
+                opening.replace("<image>", "", max(0, opening.count("<image>") - 1)),
+            ),
+        )  # noqa: E501
+        with pytest.raises(ObserverUnavailable, match="does not take 2 pictures in one question"):
+            VisionLanguageModel(tiny).check_pictures(Comparison("same-different", ("same", "different")), 2)

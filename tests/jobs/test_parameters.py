@@ -28,6 +28,11 @@ QUEUED = {
         "plan": {"wordings": ["describes"], "orders": 2, "repeats": 1, "style": "words", "seed": 0},
         "caps": {"most_calls": 0, "most_cost": 0.0, "price_in": 0.0, "price_out": 0.0},
     },
+    "evaluations.compare": {
+        "evaluation_id": 1, "study": "pairs", "spec": "openai:http://127.0.0.1:8080/v1#m",
+        "caps": {"most_calls": 0, "most_cost": 0.0, "price_in": 0.0, "price_out": 0.0}, "device": "cpu",
+        "precision": "float32", "protocol": {"name": "custom"},
+    },
     "evaluations.check_model": {"model_id": 1},
     "evaluations.select_gold": {"source_set_id": 1, "specs": ["export:a.pt2"], "device": "cpu", "allow_code": True},
     "studies.power": {"estimate_id": 1},

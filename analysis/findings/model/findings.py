@@ -41,6 +41,7 @@ from analysis.findings.model.people import (
     TrialCounts,
 )
 from analysis.findings.model.settings import Settings
+from analysis.findings.model.told_apart import ModelDiscrimination
 from analysis.study.analysis_plan import LEVEL, CurveKind
 
 
@@ -79,6 +80,8 @@ class Findings(Entry):
     classifier_similarity: tuple[Similarity, ...] = ()
     classes: tuple[AlikeClasses, ...] = ()
     discrimination: tuple[Discrimination, ...] = ()
+    #: of models that were asked the same comparisons in words
+    model_discrimination: tuple[ModelDiscrimination, ...] = ()
     error_consistency: tuple[ErrorConsistency, ...] = ()
     agreement: tuple[Agreement, ...] = ()
     #: of every two models that answered the same pictures of people

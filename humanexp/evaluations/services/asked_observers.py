@@ -36,6 +36,7 @@ from humanexp.evaluations.observers import (
     Machine,
     check_caps,
     check_may_be_asked,
+    is_local,
     is_scored,
     observer_of,
     with_whole_path,
@@ -56,7 +57,7 @@ _BATCH = 64
 #: Value of every pixel of a grey picture.
 _GREY = 128
 #: Questions under way at once.
-_AT_ONCE = 8
+AT_ONCE = 8
 #: Questions that may stay without an answer, as a number and as a share of all, before nothing is made of the others.
 _MOST_ERRORS = (5, 0.02)
 
@@ -72,6 +73,8 @@ class Estimate:
     #: of a reply; 0 where the model writes none
     most_tokens: int
     purposes: dict[Purpose, int]
+    #: shown with a question
+    pictures: int = 1
 
     @property
     def calls(self) -> int:
@@ -79,7 +82,7 @@ class Estimate:
 
     @property
     def tokens_in(self) -> int:
-        return self.calls * USUAL_TOKENS_IN
+        return self.calls * USUAL_TOKENS_IN * self.pictures
 
     @property
     def tokens_out(self) -> int:
@@ -93,7 +96,7 @@ class Estimate:
             told += f". About {self.tokens_in:,} tokens of questions, and at most {self.tokens_out:,} of replies"
         if caps.price_in or caps.price_out:
             cost = caps.cost_of(self.tokens_in, self.tokens_out)
-            told += f": about {cost:.2f} at {USUAL_TOKENS_IN} tokens a question"
+            told += f": about {cost:.2f} at {USUAL_TOKENS_IN * self.pictures} tokens a question"
         return f"{told}."
 
 
@@ -252,7 +255,7 @@ def ask_about_set(
         predictions_file=predictions,
         answers_file=relative_to_media(answers),
         spec=spec,
-        device=machine.device if is_scored(spec) else "",
+        device=machine.device if is_local(spec) else "",
         rule="",
         own_labels=False,
         classifier_digest=digest,
@@ -290,7 +293,7 @@ def _written(
     total, count, n_clean, n_clean_right, errors = len(schedule.stimuli), 0, 0, 0, 0
     n_labels = schedule.n_labels
     with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(_AT_ONCE))
+        pool = stack.enter_context(ThreadPoolExecutor(AT_ONCE))
         writers: dict[Path, Any] = {}
         for batch in batches_of(_BATCH, schedule.early()):
             deque(_rows(run, batch, observer, pool), maxlen=0)
@@ -308,7 +311,7 @@ def _written(
             n_clean += sum(row["corruption"] == "none" for row in standing)
             n_clean_right += sum(row["corruption"] == "none" and row["correct"] for row in standing)
             errors += sum(row["kind"] == "error" for row in rows)
-            if errors > max(_MOST_ERRORS[0], _MOST_ERRORS[1] * schedule.total):
+            if too_many_errors(errors, schedule.total):
                 raise ObserverUnavailable(
                     f"{errors} of the first questions got no answer. Answers so far are kept: start the evaluation "
                     "again later, and it asks only what is missing."
@@ -318,6 +321,11 @@ def _written(
     with predictions.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Joined(count, n_clean, n_clean_right, n_labels, 0.0, sha256)
+
+
+def too_many_errors(errors: int, questions: int) -> bool:
+    """Whether so many questions got no answer that nothing is made of the others."""
+    return errors > max(_MOST_ERRORS[0], _MOST_ERRORS[1] * questions)
 
 
 def _batches(schedule: Schedule) -> Iterator[list[Planned]]:

@@ -10,6 +10,7 @@ from analysis.figures.table import Column, Table
 from analysis.findings.model.curves import Discrimination, Similarity
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
+from analysis.wording import with_interval
 from humanexp.results.charts.chart import (
     Chart,
     ChartChoice,
@@ -165,40 +166,9 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
         title="Can people tell the corruptions apart?",
         figure=None,
         tables=(
-            Table(
-                "discrimination",
-                "Pairs of corruptions told apart",
-                (
-                    Column("first", "First"),
-                    Column("second", "Second"),
-                    Column("form", "Form"),
-                    Column("trials", "Trials", "count"),
-                    Column("correct", "Right", "count"),
-                    Column("accuracy", "Share right", "estimate"),
-                    Column("d_prime", "d′", "estimate", 2),
-                    Column("d_prime_upper", "d′ at most", "number", 2),
-                    Column("d_prime_other", "d′, other model", "number", 2),
-                    Column("p_holm", "p (Holm)", "p"),
-                    Column("verdict", "Verdict"),
-                ),
-                tuple(
-                    (
-                        *map(readable, entry.pair),
-                        FORMS[entry.form],
-                        entry.trials,
-                        entry.correct,
-                        (entry.accuracy, *entry.interval),
-                        (entry.d_prime, *(entry.d_prime_interval or (None, None))),
-                        entry.d_prime_upper,
-                        entry.other_model.d_prime if entry.other_model else None,
-                        entry.p_adjusted,
-                        entry.said,
-                    )
-                    for entry in entries
-                ),
-                _notes(findings),
-            ),
+            *_of_people(findings),
             *_published_tables(entries),
+            *_of_models(findings),
         ),
         definition=_TOLD_APART,
         caveats=(
@@ -207,6 +177,98 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
                 "d′ depends on what observers do with the pictures: the same answers stand for another d′ under "
                 "another model."
             ),
+        ),
+    )
+
+
+def _of_people(findings: Findings) -> Iterator[Table]:
+    entries = findings.discrimination
+    if not entries:
+        return
+    yield Table(
+        "discrimination",
+        "Pairs of corruptions told apart",
+        (
+            Column("first", "First"),
+            Column("second", "Second"),
+            Column("form", "Form"),
+            Column("trials", "Trials", "count"),
+            Column("correct", "Right", "count"),
+            Column("accuracy", "Share right", "estimate"),
+            Column("d_prime", "d′", "estimate", 2),
+            Column("d_prime_upper", "d′ at most", "number", 2),
+            Column("d_prime_other", "d′, other model", "number", 2),
+            Column("p_holm", "p (Holm)", "p"),
+            Column("verdict", "Verdict"),
+        ),
+        tuple(
+            (
+                *map(readable, entry.pair),
+                FORMS[entry.form],
+                entry.trials,
+                entry.correct,
+                (entry.accuracy, *entry.interval),
+                (entry.d_prime, *(entry.d_prime_interval or (None, None))),
+                entry.d_prime_upper,
+                entry.other_model.d_prime if entry.other_model else None,
+                entry.p_adjusted,
+                entry.said,
+            )
+            for entry in entries
+        ),
+        _notes(findings),
+    )
+
+
+def _of_models(findings: Findings) -> Iterator[Table]:
+    """The same comparisons as models in words answered them; nothing where none did."""
+    entries = findings.model_discrimination
+    if not entries:
+        return
+    about = dict.fromkeys(
+        f"{one.observer}: {one.plain_correct} of {one.plain} plain pairs right; the word offered first in "
+        f"{with_interval(one.first_option, one.first_option_interval)} of its answers (0.5 without a preference)."
+        for one in entries
+        if one.first_option is not None
+    )
+    yield Table(
+        "models",
+        "The same comparisons, answered by models in words",
+        (
+            Column("observer", "Model"),
+            Column("first", "First"),
+            Column("second", "Second"),
+            Column("form", "Form"),
+            Column("trials", "Trials", "count"),
+            Column("correct", "Right", "count"),
+            Column("accuracy", "Share right", "estimate"),
+            Column("d_prime", "d\u2032", "estimate", 2),
+            Column("criterion", "Bias to \u201csame\u201d or the first", "number", 2),
+            Column("p_holm", "p (Holm)", "p"),
+            Column("verdict", "Verdict"),
+            Column("without", "No answer", "count"),
+        ),
+        tuple(
+            (
+                one.observer,
+                *map(readable, one.pair),
+                FORMS[one.form],
+                one.trials,
+                one.correct,
+                (one.accuracy, *one.interval),
+                (one.d_prime, *(one.d_prime_interval or (None, None))),
+                one.criterion,
+                one.p_adjusted,
+                "different" if one.different else "undecided",
+                one.trials - one.kinds.get("label", 0),
+            )
+            for one in entries
+        ),
+        (
+            "Models have no limit of viewing time, no mask and no practice; each comparison is answered once, and "
+            "refused, unreadable and empty replies are wrong and enter no d\u2032. One model is one observer: its "
+            "intervals are for new pictures, and nothing is called equivalent of it.",
+            *about,
         ),
     )
 
@@ -263,5 +325,8 @@ def _notes(findings: Findings) -> tuple[str, ...]:
 
 
 DISCRIMINATION = only_chart(
-    "discrimination", "all pairs", lambda findings: findings.discrimination, _build_discrimination
+    "discrimination",
+    "all pairs",
+    lambda findings: findings.discrimination or findings.model_discrimination,
+    _build_discrimination,
 )

@@ -23,7 +23,7 @@ def test_stored_findings_come_out_as_the_same_bytes() -> None:
     assert set(Findings.model_fields) - found.model_fields_set == {
         "asked", "benchmark", "consistency_differences", "contrasts", "crowd", "difficulty", "factors",
         "group_contrasts", "group_indices", "group_means", "groups",
-        "labels", "persons", "recruiters", "selection", "soft_agreement",
+        "labels", "model_discrimination", "persons", "recruiters", "selection", "soft_agreement",
     }  # fmt: skip
     assert all(getattr(found, name) for name in found.model_fields_set)
 

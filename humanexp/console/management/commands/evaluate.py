@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.observers.comparisons import TASKS
 from analysis.observers.controls import Version, said_of_versions
 from analysis.observers.methods import methods_text, said_of_decoding, said_of_place
 from humanexp.console.model_options import add_network_options, add_word_options, asking_of, how_of
@@ -15,11 +16,14 @@ from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.observers import is_asked
+from humanexp.evaluations.services.asked_comparisons import compare
 from humanexp.evaluations.services.asked_observers import ask
 from humanexp.evaluations.services.evaluations import evaluate, evaluate_together
 from humanexp.evaluations.shares import EDGES, document, shares_of
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.models import Origin
+from humanexp.studies.plans import planned_trials
 from humanexp.studies.selectors import study_by_slug
 
 
@@ -44,6 +48,13 @@ class Command(OwnedCommand):
             "--json", metavar="FILE", type=Path, help="write how many stimuli of each function are named right over Δv"
         )
         add_word_options(parser)
+        parser.add_argument(
+            "--task",
+            choices=("naming", "comparisons"),
+            default="naming",
+            help="of a model in words: naming the pictures (default), or the comparisons that the study plans for "
+            "people (same/different or ABX)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         check_folder(options["json"])
@@ -54,6 +65,9 @@ class Command(OwnedCommand):
         specs = [given] if isinstance(given, str) else given
         if len(specs) > 1 and (options["name"] or any(is_asked(spec) for spec in specs)):
             raise CommandError("--name, and a model that is asked in words, are for one --classifier at a time.")
+        if options["task"] == "comparisons":
+            self._compare({**options, "classifier": specs[0]})
+            return
         if is_asked(specs[0]):
             self._ask({**options, "classifier": specs[0]})
             return
@@ -86,6 +100,33 @@ class Command(OwnedCommand):
             self.stdout.write(f"  {one.corruption:{width}}  {one.network:{longest}}  {one.words}")
         if target is not None:
             target.write_text(json.dumps(document(runs, found), indent=1) + "\n", encoding="utf-8")
+
+    def _compare(self, options: dict[str, Any]) -> None:
+        if not options["study"] or not is_asked(options["classifier"]) or options["json"]:
+            raise CommandError("--task comparisons is for --study, a model that is asked in words, and without --json.")
+        study, stimulus_set = study_by_slug(options["study"]), _stimulus_set(options)
+        if study.origin != Origin.COLLECTED:
+            raise CommandError(f"{study.slug} was imported: there is no plan of its comparisons here.")
+        run, job = compare(
+            stimulus_set=stimulus_set,
+            study=study.slug,
+            trials=planned_trials(study, TASKS),
+            spec=options["classifier"],
+            name=options["name"],
+            owner=options["owner"],
+            tell=self.stderr.write,
+            **asking_of(options).arguments,
+        )
+        runner.finish(job, what="The evaluation", tell=self.stderr.write)
+        run.refresh_from_db()
+        found = run.asking["summary"]
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found["kinds"].items())
+        self.stdout.write(
+            f"{run.name}: {found['correct']} of {found['trials']} comparisons right, and {found['plain_correct']} of "
+            f"{found['plain']} plain ones; {kinds}"
+        )
+        self.stdout.write(run.asking["methods"])
+        self.stdout.write(f"d\u2032 beside people's: analyse {study.slug}")
 
     def _ask(self, options: dict[str, Any]) -> None:
         asking = asking_of(options)
