@@ -140,6 +140,41 @@ def sample_evenly(contents: Mapping[str, tuple[str, str]], *, count: int, seed: 
     return frozenset(first[digest] for digest in chosen)
 
 
+def sample_as(contents: Mapping[str, tuple[str, str]], *, counts: Mapping[str, int], seed: int) -> frozenset[str]:
+    """So many originals of each category.
+
+    Parameters
+    ----------
+    contents : mapping of original to (category, digest)
+    counts : mapping of category to int
+        Originals that are wanted; of categories that are not named, none.
+    seed : int
+
+    Returns
+    -------
+    frozenset of str
+        The same for the same contents. No content twice.
+
+    Raises
+    ------
+    InvalidInput
+        If a category has fewer contents.
+
+    Notes
+    -----
+    ImageNet-D, supplement, section 2: two training sets with the same number of images of each category.
+    """
+    ordered = dict(_shuffled(contents, f"{seed} sample"))
+    for category, wanted in sorted(counts.items()):
+        if (there := len(ordered.get(category, ()))) < wanted:
+            raise InvalidInput(
+                f"There are {there} different originals of {category}, and {wanted} are asked for: ask for fewer."
+            )
+    chosen = {digest for category, wanted in counts.items() for digest in ordered.get(category, ())[:wanted]}
+    first = {digest: name for name, (_, digest) in sorted(contents.items(), reverse=True)}
+    return frozenset(first[digest] for digest in chosen)
+
+
 def _shuffled(contents: Mapping[str, tuple[str, str]], salt: str) -> list[tuple[str, list[str]]]:
     """Contents of each category, in an order that their digests and the salt alone decide."""
     by_category: dict[str, set[str]] = defaultdict(set)

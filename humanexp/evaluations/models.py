@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Any
 
 from django.db import models
 
@@ -105,7 +107,7 @@ class Retraining(Owned):
     stimulus_set = models.ForeignKey(
         StimulusSet, null=True, blank=True, on_delete=models.CASCADE, related_name="retrainings"
     )
-    #: sets of clean pictures that it was trained on, too: {"source_set", "name", "count"}
+    #: sets of clean pictures that it was trained on, too: {"source_set", "name", "count"}, and perhaps "easy", "like"
     pictures = models.JSONField(default=list, blank=True)
     #: sets of clean pictures that it was tested on, too
     tests = models.JSONField(default=list, blank=True)
@@ -147,8 +149,7 @@ class Retraining(Owned):
     def material(self) -> str:
         """Names of what it was trained on."""
         stimuli = [self.stimulus_set.name] if self.stimulus_set is not None else []
-        counts = [f"{one['name']} ({one['count']:,})" if one["count"] else one["name"] for one in self.pictures]
-        return ", ".join([*stimuli, *counts])
+        return ", ".join([*stimuli, *map(_said, self.pictures)])
 
     @property
     def job_subject(self) -> str:
@@ -209,3 +210,15 @@ class UploadedModel(Owned):
     def shown_spec(self) -> str:
         """The adapter string for people, without folders of the server."""
         return shown(self.spec)
+
+
+def _said(pictures: Mapping[str, Any]) -> str:
+    """Pictures of a retraining: their set, and what of it."""
+    like = pictures.get("like")
+    told = [
+        f"{pictures['count']:,}" if pictures["count"] else "",
+        "easy ones" if pictures.get("easy") else "",
+        f"as many of each label as {_said(like)}" if like else "",
+    ]
+    which = ", ".join(filter(None, told))
+    return f"{pictures['name']} ({which})" if which else str(pictures["name"])

@@ -101,6 +101,36 @@ def test_a_mix_of_folders_is_trained_on_and_tested_on_others(tmp_path: Path, net
     assert json.loads(out.with_suffix(".json").read_text())["provenance"]["pictures"][1]["count"] == 8
 
 
+def test_easy_pictures_and_as_many_others_of_each_label_make_the_mixes_of_imagenet_d(
+    tmp_path: Path, network: str
+) -> None:
+    """ImageNet-D, Table 6: Synthetic-easy, and ImageNet with the same number of pictures of each class."""
+    for name, n, seed in (("base", 3, 0), ("synthetic", 8, 1), ("extra", 9, 2), ("fresh", 2, 3)):
+        pictures(tmp_path, name, n, seed)
+    asked = ("--images=base", "--test=fresh", f"--classifier={network}", "--epochs=1", "--held-out=0")
+    with pytest.raises(CommandError, match="No classifier has looked at the pictures of synthetic: run select_gold"):
+        retrained(*asked, "--images=synthetic:easy", f"--out={tmp_path / 'n.pt2'}")
+    synthetic = SourceSet.objects.get(name="synthetic")
+    # What two networks might have said: all cats but one are named right by both, and three dogs.
+    easy = [*synthetic.images.filter(category="cat").order_by("key")[1:]]
+    easy += synthetic.images.filter(category="dog").order_by("key")[:3]
+    synthetic.images.update(classifiers_asked=2, classifiers_agreeing=1)
+    synthetic.images.filter(pk__in=[one.pk for one in easy]).update(classifiers_agreeing=2)
+    SourceSet.objects.filter(pk=synthetic.pk).update(gold_classifiers=["a", "b"])
+    retrained(*asked, "--images=synthetic:easy", f"--out={tmp_path / 'easy.pt2'}")
+    row = Retraining.objects.latest("pk")
+    assert row.report["mix"][1] == {"set": "synthetic", "by_label": {"cat": 7, "dog": 3}}
+    assert row.report["training_originals"] == 6 + 10 and row.material == "base, synthetic (easy ones)"
+    retrained(*asked, "--images=extra:like=synthetic:8:easy", f"--out={tmp_path / 'sampled.pt2'}")
+    row = Retraining.objects.latest("pk")
+    assert row.report["mix"][1] == {"set": "extra", "by_label": {"cat": 5, "dog": 3}}
+    assert row.material == "base, extra (as many of each label as synthetic (8, easy ones))"
+    with pytest.raises(CommandError, match="which says how many"):
+        retrained(*asked, "--images=extra:4:like=synthetic", f"--out={tmp_path / 'n.pt2'}")
+    with pytest.raises(CommandError, match="There are 3 different originals of cat, and 7 are asked for"):
+        retrained(*asked[1:], "--images=base:like=synthetic:easy", f"--out={tmp_path / 'n.pt2'}")
+
+
 def test_stimuli_and_pictures_are_mixed_and_the_stimuli_still_test(tmp_path: Path, network: str) -> None:
     picture_set("pets", {"cat": 4, "dog": 4}, corruptions=["gaussian_noise"], count=16)
     pictures(tmp_path, "base", 5, 0)

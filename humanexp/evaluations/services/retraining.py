@@ -49,6 +49,7 @@ from humanexp.jobs.registry import Progress
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import bring_originals, bring_stimuli
+from humanexp.stimuli.selectors.sources import agreed_originals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +136,15 @@ def _check_material(wanted: Wanted, by: User | None) -> None:
         if one.completed_at is None:
             raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
     learned = [folder.source_set for folder in wanted.pictures]
-    for source_set in (*learned, *wanted.tests):
+    likened = [folder.like for folder in wanted.pictures if folder.like is not None]
+    for folder in (*wanted.pictures, *likened):
+        if folder.easy and agreed_originals(folder.source_set) is None:
+            raise InvalidRequest(
+                f"No classifier has looked at the pictures of {folder.source_set}: run select_gold --images "
+                f"{folder.source_set} with the classifiers that have to name them right.",
+                fields={"pictures": "that classifiers have looked at"},
+            )
+    for source_set in (*learned, *wanted.tests, *(folder.source_set for folder in likened)):
         ownership.check(by, Right.READ, source_set)
         if not source_set.images.exists():
             raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
@@ -154,7 +163,7 @@ def _check_material(wanted: Wanted, by: User | None) -> None:
     for source_set in learned:
         check_may_train(source_set, field="stimulus_set")
     tested = [*([evaluation_set.source_set] if evaluation_set is not None else []), *wanted.tests]
-    for source_set in learned[1:]:
+    for source_set in (*learned[1:], *(folder.source_set for folder in likened)):
         check_same_labels(learned[0], source_set, field="pictures")
     for source_set in tested:
         check_same_labels(learned[0], source_set, field="evaluation_set")
@@ -325,6 +334,10 @@ def _circumstances(
         "losses": list(made.losses),
         "loss_among": "own outputs" if retraining.own_labels else "labels of the pictures",
         "material": retraining.material,
+        "mix": [
+            {"set": folder.source_set.name, "by_label": folder.by_label(made.recipe.seed)}
+            for folder in folders_of(retraining.pictures)
+        ],
         "training_originals": len(sides.trained_on),
         "training_stimuli": n_examples,
         "held_out": {

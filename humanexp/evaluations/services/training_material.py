@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +17,7 @@ from analysis.errors import InvalidInput
 from analysis.generation.originals import prepare_original
 from analysis.labels.space import Label, LabelSpace
 from analysis.native_size import USUAL_PX, Enlargement
-from analysis.retraining.held_out import Split, check_disjoint, hold_out, sample_evenly, split_originals
+from analysis.retraining.held_out import Split, check_disjoint, hold_out, sample_as, sample_evenly, split_originals
 from analysis.sets.set_file import is_test_only
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InvalidRequest
@@ -25,7 +26,7 @@ from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import bring_originals
-from humanexp.stimuli.selectors.sources import enlargement_of
+from humanexp.stimuli.selectors.sources import agreed_originals, enlargement_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,25 +37,51 @@ _DIGESTS = 500
 
 @dataclass(frozen=True)
 class Folder:
-    """Clean pictures of a set: all of them, or so many, evenly over its labels."""
+    """Clean pictures of a set: all of them, or so many, evenly over its labels.
+
+    Attributes
+    ----------
+    source_set : SourceSet
+    count : int
+        0 for all.
+    easy : bool
+        Those alone that every classifier named right that `select_gold` asked.
+    like : Folder or None
+        As many of each label as these are.
+    """
 
     source_set: SourceSet
     count: int = 0
+    easy: bool = False
+    like: Folder | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"source_set": self.source_set.pk, "name": self.source_set.name, "count": self.count}
+        return {
+            "source_set": self.source_set.pk,
+            "name": self.source_set.name,
+            "count": self.count,
+            **({"easy": True} if self.easy else {}),
+            **({"like": self.like.to_json()} if self.like is not None else {}),
+        }
 
-    def __str__(self) -> str:
-        return f"{self.source_set.name} ({self.count:,} pictures)" if self.count else self.source_set.name
+    def by_label(self, seed: int) -> dict[str, int]:
+        """Pictures that are taken, by label."""
+        return dict(sorted(Counter(category for category, _ in _chosen(self, seed).values()).items()))
 
 
 def folders_of(stored: Sequence[Mapping[str, Any]]) -> list[Folder]:
     """Folders of a row, in their order."""
-    sets = SourceSet.objects.select_related("labels").in_bulk([one["source_set"] for one in stored])
-    gone = [one["name"] for one in stored if one["source_set"] not in sets]
+    named = [one for given in stored for one in (given, given.get("like")) if one]
+    sets = SourceSet.objects.select_related("labels").in_bulk([one["source_set"] for one in named])
+    gone = [one["name"] for one in named if one["source_set"] not in sets]
     if gone:
         raise InvalidRequest(f"The set of pictures {gone[0]} was deleted in the meantime: start again without it.")
-    return [Folder(sets[one["source_set"]], one.get("count", 0)) for one in stored]
+
+    def folder(one: Mapping[str, Any]) -> Folder:
+        like = folder(one["like"]) if one.get("like") else None
+        return Folder(sets[one["source_set"]], one.get("count", 0), one.get("easy", False), like)
+
+    return [folder(one) for one in stored]
 
 
 def check_may_train(source_set: SourceSet, *, field: str) -> None:
@@ -206,9 +233,15 @@ def contents_of(source_set: SourceSet) -> dict[str, tuple[str, str]]:
 
 def _chosen(folder: Folder, seed: int) -> dict[str, tuple[str, str]]:
     contents = contents_of(folder.source_set)
-    if not folder.count:
+    if folder.easy:
+        agreed = agreed_originals(folder.source_set) or frozenset()
+        contents = {key: content for key, content in contents.items() if key in agreed}
+    if folder.like is not None:
+        wanted = sample_as(contents, counts=folder.like.by_label(seed), seed=seed)
+    elif folder.count:
+        wanted = sample_evenly(contents, count=folder.count, seed=seed)
+    else:
         return contents
-    wanted = sample_evenly(contents, count=folder.count, seed=seed)
     return {key: content for key, content in contents.items() if key in wanted}
 
 

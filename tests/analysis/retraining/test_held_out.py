@@ -16,7 +16,7 @@ from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import InvalidInput
 from analysis.labels.files import default_labels
 from analysis.labels.space import LabelSpace
-from analysis.retraining.held_out import Epoch, Looked, epoch_of, hold_out, is_over, kept_epoch
+from analysis.retraining.held_out import Epoch, Looked, epoch_of, hold_out, is_over, kept_epoch, sample_as
 from analysis.retraining.training import Recipe, fine_tune, warnings_after, warnings_before
 
 SIDE = 8
@@ -269,3 +269,16 @@ def test_small_numbers_are_warned_of_with_the_number_and_the_reason() -> None:
 def test_an_impossible_share_or_patience_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match="share held out"):
         Recipe(**wrong)  # type: ignore[arg-type]
+
+
+def test_as_many_of_each_category_are_taken_as_are_asked_for_and_no_content_twice() -> None:
+    contents = {f"{one}{n}": (one, f"{one}{n % 5}") for one in ("cat", "dog", "owl") for n in range(7)}
+    chosen = sample_as(contents, counts={"cat": 5, "dog": 2}, seed=3)
+    assert chosen == sample_as(dict(reversed(contents.items())), counts={"dog": 2, "cat": 5}, seed=3)
+    assert Counter(contents[name][0] for name in chosen) == {"cat": 5, "dog": 2}
+    assert len({contents[name][1] for name in chosen}) == 7
+    assert chosen != sample_as(contents, counts={"cat": 5, "dog": 2}, seed=4)
+    with pytest.raises(InvalidInput, match="5 different originals of cat, and 6 are asked for"):
+        sample_as(contents, counts={"cat": 6}, seed=3)
+    with pytest.raises(InvalidInput, match="0 different originals of bee"):
+        sample_as(contents, counts={"bee": 1}, seed=3)

@@ -28,8 +28,9 @@ class Command(OwnedCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--stimuli", metavar="NAME", help="stimulus set to train on")
         parser.add_argument(
-            "--images", metavar="NAME[:COUNT]", action="append", default=[],
-            help="set of clean pictures to train on, too, or COUNT of them, evenly over labels; several make a mix",
+            "--images", metavar="NAME[:COUNT][:easy][:like=NAME...]", action="append", default=[],
+            help="set of clean pictures to train on, too, or COUNT of them, evenly over labels; easy: those that all "
+            "classifiers of select_gold name right; like: as many of each label as that takes; several make a mix",
         )  # fmt: skip
         parser.add_argument("--classifier", metavar="SPEC", required=True, help="e.g. timm:resnet50.a1_in1k")
         parser.add_argument("--out", metavar="FILE.pt2", type=Path, required=True, help="file of the retrained network")
@@ -126,10 +127,16 @@ def _list(given: str | list[str]) -> list[str]:
 def _folder(text: str) -> Any:
     from humanexp.evaluations.services.training_material import Folder
 
-    name, colon, count = text.partition(":")
-    if colon and not (count.isascii() and count.isdigit() and int(count)):
-        raise CommandError(f"--images {text}: write NAME, or NAME:COUNT with a number of pictures.")
-    return Folder(source_set_by_name(name), int(count or 0))
+    own, has_like, other = text.partition(":like=")
+    name, *words = own.split(":")
+    counts = [int(word) for word in words if word.isascii() and word.isdigit()]
+    if len(counts) > 1 or 0 in counts or len(words) > len(counts) + words.count("easy") or (counts and has_like):
+        raise CommandError(
+            f"--images {text}: write NAME, NAME:COUNT with a number of pictures, NAME:easy, NAME:COUNT:easy, or "
+            "NAME:like=OTHER, which says how many."
+        )
+    like = _folder(other) if has_like else None
+    return Folder(source_set_by_name(name), sum(counts), "easy" in words, like)
 
 
 def _print_held_out(console: Console, report: dict[str, Any]) -> None:
