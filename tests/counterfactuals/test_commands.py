@@ -317,3 +317,28 @@ def test_a_grey_network_is_searched_by_command(source_set) -> None:
     run = SearchRun.objects.get(name="grey")
     target = search_settings(run).load_target()
     assert target.name.endswith("in grey") and run.scores["pooled"]["n"] == 4
+
+
+def test_rows_with_and_without_a_signed_step_are_in_one_table(source_set, tmp_path: Path) -> None:
+    written = tmp_path / "starts.json"
+    said = searched("drawn", "starts", "pixel:", "--pictures=6", "--fgsm", "0", "0.02", f"--json={written}")
+    runs = [SearchRun.objects.get(name=name) for name in ("starts", "starts-fgsm-0-02")]
+    rows = json.loads(written.read_text())["starts"]
+    assert [(row["search"], row["fgsm"]) for row in rows] == [("starts", 0.0), ("starts-fgsm-0-02", 0.02)]
+    lines = said.splitlines()
+    for run, row, begins in zip(runs, rows, ("originals", "signed step 0.02"), strict=True):
+        records = records_of(run)
+        apart = score(
+            clean_correct=[one.clean_correct for one in records],
+            valid=[one.valid for one in records],
+            counterfactual_correct=[one.counterfactual_correct for one in records],
+        )
+        assert (row["pooled"]["sa"], row["pooled"]["vr"]) == (pytest.approx(apart.sa), pytest.approx(apart.vr))
+        assert any(line.strip().startswith(begins) and f"{apart.sa:.3f}" in line for line in lines), said
+    with pytest.raises(CommandError, match="name each step once"):
+        searched("drawn", "twice", "pixel:", "--fgsm", "0", "0")
+    with pytest.raises(CommandError, match="one --fgsm at a time"):
+        told(
+            "counterfactuals", "--images=drawn", f"--classifier={CLEAN}", "--generator=pixel:", "--oracle=crowd:",
+            "--scripted", "--fgsm", "0", "0.02",
+        )  # fmt: skip

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
 
 from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.counterfactuals.models import CROWD, SearchRun
@@ -48,7 +50,10 @@ class Command(OwnedCommand):
         parser.add_argument("--batch", type=int, default=32, help="pictures that advance together (default 32)")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--greyscale", action="store_true", help="control: originals without colour")
-        parser.add_argument("--fgsm", type=float, default=0.0, help="control: an initial signed step of this size")
+        parser.add_argument(
+            "--fgsm", type=float, nargs="+", default=0.0, metavar="STEP",
+            help="control: an initial signed step of this size; several, such as 0 0.003: a search each, in one table",
+        )  # fmt: skip
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
         parser.add_argument("--allow-download", action="store_true", help="fetch published weights of model and oracle")
         parser.add_argument("--answers", type=int, default=5, help="crowd: people who judge a picture (default 5)")
@@ -58,12 +63,33 @@ class Command(OwnedCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         check_folder(options["json"])
-        name = options["name"] or f"{options['images']}-{default_model_name(options['classifier'])}"
-        run = SearchRun.objects.filter(name=name).first()
+        starts = _starts(options["fgsm"])
+        if len(starts) > 1 and options["oracle"] == CROWD:
+            raise CommandError("With people as the oracle, name one --fgsm at a time.")
         if options["allow_download"]:
             fetch_networks(
                 source_set_named(options["images"]), classifiers=[options["classifier"]], oracle=options["oracle"]
             )
+        name = options["name"] or f"{options['images']}-{default_model_name(options['classifier'])}"
+        runs = [
+            self._searched({**options, "fgsm": start}, _name_of(name, start) if len(starts) > 1 else name)
+            for start in starts
+        ]
+        waiting = next((run for run in runs if run.completed_at is None), None)
+        if waiting is not None:
+            self._tell_waiting(waiting)
+            return
+        for run in runs:
+            self._tell(run)
+        if len(runs) > 1:
+            Console(file=self.stdout, width=110).print(_table(runs))  # type: ignore[arg-type]
+        if options["json"]:
+            told = _scores(runs[0]) if len(runs) == 1 else {"starts": [{**_scores(run), **_start(run)} for run in runs]}
+            options["json"].write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+    def _searched(self, options: dict[str, Any], name: str) -> SearchRun:
+        """The search of this name, made or taken on to its end, or to where people judge."""
+        run = SearchRun.objects.filter(name=name).first()
         if run is None:
             run, job = create_search(
                 run=_described(options, name), pictures=options["pictures"], owner=options["owner"]
@@ -81,25 +107,60 @@ class Command(OwnedCommand):
             self.stderr.write(f"Warning: {caveat}")
         runner.finish(job, what="The search", tell=self.stderr.write)
         run.refresh_from_db()
-        if run.is_crowd and run.completed_at is None:
-            latest = run.rounds.latest("step")
-            self.stdout.write(
-                f"{run.name}: {len(latest.stimuli)} pictures wait for people as the study {latest.study.slug}: publish "
-                f"it (publish {latest.study.slug} --to {usual_ground()}); their verdicts take the search on by "
-                "themselves"
-            )
-            return
+        return run
+
+    def _tell_waiting(self, run: SearchRun) -> None:
+        latest = run.rounds.latest("step")
+        self.stdout.write(
+            f"{run.name}: {len(latest.stimuli)} pictures wait for people as the study {latest.study.slug}: publish "
+            f"it (publish {latest.study.slug} --to {usual_ground()}); their verdicts take the search on by "
+            "themselves"
+        )
+
+    def _tell(self, run: SearchRun) -> None:
         pooled = run.scores["pooled"]
-        took = {SECONDS: run.facts[SECONDS]} if SECONDS in run.facts else {}
-        if options["json"]:
-            options["json"].write_text(
-                json.dumps({**run.scores, "caveats": caveats_of(run), **took}, indent=1) + "\n", encoding="utf-8"
-            )
+        took = f"; the search took {run.facts[SECONDS]:.1f} s" if SECONDS in run.facts else ""
         self.stdout.write(
             f"{run.name}: {pooled['n']} pictures, {pooled['n_valid']} validated; SA {_told(pooled['sa'])}, "
             f"VR {_told(pooled['vr'])}, CA {_told(pooled['ca'])}, OOR {_told(pooled['oor'])}, over validated pictures "
-            f"{_told(pooled['oor_validated'])}" + (f"; the search took {took[SECONDS]:.1f} s" if took else "")
+            f"{_told(pooled['oor_validated'])}{took}"
         )
+
+
+def _starts(given: float | list[float]) -> list[float]:
+    """Signed steps to begin with, each once; call_command gives a single one as it is."""
+    starts = given if isinstance(given, list) else [given]
+    if len(set(starts)) < len(starts):
+        raise CommandError("--fgsm: name each step once.")
+    return starts
+
+
+def _name_of(name: str, step: float) -> str:
+    """Of the search that begins with this signed step, where there are several."""
+    return f"{name}-fgsm-{step:g}".replace(".", "-") if step else name
+
+
+def _scores(run: SearchRun) -> dict[str, Any]:
+    took = {SECONDS: run.facts[SECONDS]} if SECONDS in run.facts else {}
+    return {**run.scores, "caveats": caveats_of(run), **took}
+
+
+def _start(run: SearchRun) -> dict[str, Any]:
+    return {"search": run.name, "fgsm": run.fgsm}
+
+
+def _table(runs: list[SearchRun]) -> Table:
+    """Searches by what they begin with, as in Table 5 of the paper."""
+    table = Table("start", "SA", "VR", "CA", "OOR", "95 % interval", box=None)
+    for run in runs:
+        pooled = run.scores["pooled"]
+        low, high = pooled["intervals"]["oor"]
+        table.add_row(
+            f"signed step {run.fgsm:g}" if run.fgsm else "originals",
+            *(_told(pooled[name]) for name in ("sa", "vr", "ca", "oor")),
+            "none" if low is None else f"{low:.3f} or more" if high is None else f"{low:.3f} to {high:.3f}",
+        )
+    return table
 
 
 def _next_round(run: SearchRun) -> Job:
