@@ -52,6 +52,10 @@ class LabelledPictures:
         pictures = [self.originals[k] if k < n else self.counterfactuals[k - n] for k in numbers]
         return np.stack(pictures), self.space.places_of([self.labels[k % n] for k in numbers])
 
+    def partners(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of originals their counterfactuals, and the reverse."""
+        return (numbers + len(self.labels)) % len(self)
+
     @property
     def original_names(self) -> list[str]:
         """Digest of the original of each example."""
@@ -127,8 +131,9 @@ def retrain_on_counterfactuals(
 
     Notes
     -----
-    OOR paper, Table 7. Of the training originals, a share of `Recipe.held_out` tells when to stop and which epoch to
-    keep. The counterfactuals of the test were made against the network as it was.
+    OOR paper, Table 7; with its consistency loss where `Recipe.consistency` is above 0. Of the training originals, a
+    share of `Recipe.held_out` tells when to stop and which epoch to keep. The counterfactuals of the test were made
+    against the network as it was.
     """
     if shared := training.digests & test.digests:
         raise SearchRefused(f"{len(shared)} originals stand in training and test: leave them out of one.")

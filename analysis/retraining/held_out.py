@@ -7,7 +7,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,6 +202,15 @@ class Examples(Protocol):
 
     def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Pictures, shape (n, h, w, 3), and their places in the ids of `space`, shape (n,), of these examples."""
+        ...
+
+
+@runtime_checkable
+class PairedExamples(Examples, Protocol):
+    """Examples each of which has a partner that shows the same: an original and its counterfactual."""
+
+    def partners(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of the partners of these examples, shape (n,)."""
         ...
 
 

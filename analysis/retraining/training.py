@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from analysis.classifiers.networks import TorchNetwork, frozen, weights_digest
 from analysis.errors import ClassifierUnavailable, InvalidInput
-from analysis.retraining.held_out import Epoch, Examples, HeldOut, Looked, epoch_of, is_over, kept_epoch, look
+from analysis.retraining.held_out import (
+    Epoch,
+    Examples,
+    HeldOut,
+    Looked,
+    PairedExamples,
+    epoch_of,
+    is_over,
+    kept_epoch,
+    look,
+)
 
 #: Twenty a category. On 144 drawings, training to the last epoch lost (docs/fidelity.md); more were not measured.
 FEW_ORIGINALS = 320
@@ -133,6 +143,10 @@ class Recipe:
         Training ends after so many epochs without a lower loss on held-out stimuli.
     seed : int
         Of the order of examples, and of what is held out.
+    consistency : float
+        Weight of the squared l2 norm between the logits of an example and those of its partner, which is added to the
+        loss of each; 0 for none. Wang, Huang, Wu and Xing (2020), arXiv 2011.13052, which the OOR paper takes for
+        training on counterfactuals (appendix E); it states no weight.
     """
 
     epochs: int = 5
@@ -144,6 +158,7 @@ class Recipe:
     seed: int = 0
     decay: float = 0.1
     decay_every: int = 0
+    consistency: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.decay <= 1 or self.decay_every < 0:
@@ -154,6 +169,8 @@ class Recipe:
             raise InvalidInput(f"A learning rate is above 0 and a momentum in [0, 1): {self}.")
         if not 0 <= self.held_out <= 0.5 or self.patience < 1:
             raise InvalidInput(f"The share held out lies between 0 and 0.5, and the patience is 1 or more: {self}.")
+        if not 0 <= self.consistency < float("inf"):
+            raise InvalidInput(f"The weight of consistency is 0 or more: {self}.")
 
     def rate(self, epoch: int) -> float:
         """Learning rate of an epoch, counted from 0."""
@@ -197,9 +214,9 @@ def fine_tune(
     """Train a copy of a network further; the one that was given stays as it is.
 
     The loss is the cross-entropy of the scores of the labels of the examples (`TorchNetwork.label_logits`), so that
-    networks with 16, 1,000 or own outputs learn the same task. The module stays in evaluation mode, as an exported
-    program must: batch normalisation keeps its statistics and nothing drops out, so that one network learns alike
-    through every adapter.
+    networks with 16, 1,000 or own outputs learn the same task; `Recipe.consistency` adds to it. The module stays in
+    evaluation mode, as an exported program must: batch normalisation keeps its statistics and nothing drops out, so
+    that one network learns alike through every adapter.
 
     Parameters
     ----------
@@ -219,7 +236,7 @@ def fine_tune(
     Raises
     ------
     InvalidInput
-        If there are no examples, or the loss is no number.
+        If there are no examples, they have no partners for a consistency loss, or the loss is no number.
     ClassifierUnavailable
         If what the network computes with has no weights to train.
     """
@@ -228,6 +245,8 @@ def fine_tune(
     recipe = recipe or Recipe()
     if not len(examples):
         raise InvalidInput("There are no stimuli to train on.")
+    if recipe.consistency and not isinstance(examples, PairedExamples):
+        raise InvalidInput("A consistency loss needs pairs, such as originals and their counterfactuals.")
     held_out = held_out if held_out is not None and len(held_out) else None
     learner = _learner(network)
     trained: Any = learner.forward
@@ -285,7 +304,7 @@ def _epoch(
     steps, total = -(-len(examples) // recipe.batch), 0.0
     for step in range(steps):
         chosen = order[step * recipe.batch : (step + 1) * recipe.batch]
-        total += _step(learner, optimiser, examples, chosen) * len(chosen)
+        total += _step(learner, optimiser, examples, chosen, recipe.consistency) * len(chosen)
         if tell is not None:
             seen = min((step + 1) * recipe.batch, len(examples))
             tell(epoch * steps + step + 1, recipe.epochs * steps, total / seen)
@@ -305,13 +324,16 @@ def _state(module: Any) -> dict[str, Any]:
     return {name: values.detach().clone() for name, values in module.state_dict().items()}
 
 
-def _step(learner: TorchNetwork, optimiser: Any, examples: Examples, chosen: NDArray[np.int64]) -> float:
+def _step(
+    learner: TorchNetwork, optimiser: Any, examples: Examples, chosen: NDArray[np.int64], consistency: float
+) -> float:
     import torch
 
-    pictures, categories = examples.batch(chosen)
-    batch = torch.from_numpy(pictures).to(learner.device).permute(0, 3, 1, 2).float().div_(255)
-    targets = torch.from_numpy(categories).to(learner.device)
-    loss = torch.nn.functional.cross_entropy(learner.label_logits(batch, examples.space), targets)
+    outputs, targets = _outputs(learner, examples, chosen)
+    loss = torch.nn.functional.cross_entropy(outputs, targets)
+    if consistency and isinstance(examples, PairedExamples):
+        others, _ = _outputs(learner, examples, examples.partners(chosen))
+        loss = loss + consistency * (outputs - others).square().sum(dim=1).mean()
     value = float(loss.detach())
     if not np.isfinite(value):
         raise InvalidInput(f"The loss of {learner.name} is no number any more ({value}): take a smaller learning rate.")
@@ -319,6 +341,15 @@ def _step(learner: TorchNetwork, optimiser: Any, examples: Examples, chosen: NDA
     loss.backward()
     optimiser.step()
     return value
+
+
+def _outputs(learner: TorchNetwork, examples: Examples, chosen: NDArray[np.int64]) -> tuple[Any, Any]:
+    """Logits of these examples, and what is right."""
+    import torch
+
+    pictures, categories = examples.batch(chosen)
+    batch = torch.from_numpy(pictures).to(learner.device).permute(0, 3, 1, 2).float().div_(255)
+    return learner.label_logits(batch, examples.space), torch.from_numpy(categories).to(learner.device)
 
 
 def _is_exported(module: Any) -> bool:

@@ -156,3 +156,55 @@ def test_torchs_own_random_state_is_left_alone(network: TorchNetwork) -> None:
     torch.manual_seed(1)
     fine_tune(network, Colours(16), Recipe(epochs=1))
     assert torch.equal(torch.rand(1), expected)
+
+
+class Pairs(Colours):
+    """Each example and one of the same category that is brighter by a little."""
+
+    def __len__(self) -> int:
+        return 2 * self.n
+
+    def batch(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        pictures, categories = super().batch(numbers % self.n)
+        return pictures + (6 * (numbers >= self.n)).astype(np.uint8)[:, None, None, None], categories
+
+    def partners(self, numbers: np.ndarray) -> np.ndarray:
+        return (numbers + self.n) % (2 * self.n)
+
+
+def logits_of(network: TorchNetwork, examples: Pairs, numbers: np.ndarray) -> torch.Tensor:
+    pictures, _ = examples.batch(numbers)
+    shown = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
+    with torch.no_grad():
+        return network.label_logits(shown, examples.space)
+
+
+def test_the_consistency_loss_is_the_squared_distance_between_logits_of_pairs(network: TorchNetwork) -> None:
+    """By hand: cross-entropy, and so much of the mean over examples of the sum of squared differences."""
+    examples = Pairs(8)
+    first, second = logits_of(network, examples, np.arange(8)), logits_of(network, examples, np.arange(8, 16))
+    targets = torch.from_numpy(examples.batch(np.arange(16))[1])
+    plain = float(torch.nn.functional.cross_entropy(torch.cat([first, second]), targets))
+    apart = float(((first - second) ** 2).sum(dim=1).mean())
+    assert apart > 0
+    recipe = Recipe(epochs=1, batch=16, learning_rate=1e-9, consistency=2.5)
+    assert fine_tune(network, examples, recipe).losses[0] == pytest.approx(plain + 2.5 * apart, rel=1e-4)
+
+
+def test_with_the_consistency_loss_pairs_end_nearer_to_each_other(network: TorchNetwork) -> None:
+    examples = Pairs(16)
+
+    def apart(consistency: float) -> float:
+        recipe = Recipe(epochs=4, batch=8, learning_rate=0.005, consistency=consistency)
+        made = fine_tune(network, examples, recipe).network
+        sides = [logits_of(made, examples, np.arange(16) + start) for start in (0, 16)]
+        return float(((sides[0] - sides[1]) ** 2).sum(dim=1).mean())
+
+    assert apart(0.3) < 0.8 * apart(0.0)
+
+
+def test_examples_without_partners_have_no_consistency_loss(network: TorchNetwork) -> None:
+    with pytest.raises(InvalidInput, match="needs pairs"):
+        fine_tune(network, Colours(), Recipe(consistency=1.0))
+    with pytest.raises(InvalidInput, match="0 or more"):
+        Recipe(consistency=-1.0)

@@ -28,6 +28,10 @@ class Command(RefusableCommand):
         parser.add_argument(
             "--patience", type=whole_number(1), default=2, help="epochs without a lower held-out loss (default: 2)"
         )
+        parser.add_argument(
+            "--consistency", type=float, default=0.0, metavar="WEIGHT",
+            help="add so much of the squared distance between the logits of original and counterfactual (default: 0)",
+        )  # fmt: skip
         parser.add_argument("--seed", type=whole_number(0), default=0)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,7 +39,7 @@ class Command(RefusableCommand):
         from analysis.retraining.training import Recipe
         from humanexp.counterfactuals.services.training import start_training, written_table
 
-        names = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")
+        names = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed", "consistency")
         out: Path = options["out"]
         job = start_training(
             training=search_by_name(options["training"]),
