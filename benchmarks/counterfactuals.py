@@ -14,22 +14,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import cv2
 import numpy as np
 import torch
 
 from analysis.classifiers.loading import load_classifier
-from analysis.counterfactuals.latents import LatentGenerator, fit_sparse_submodel
+from analysis.counterfactuals.files import Control
+from analysis.counterfactuals.latents import LatentGenerator
 from analysis.counterfactuals.pixels import PixelGenerator, as_pictures, as_tensor
 from analysis.counterfactuals.port import Oracle, Target
 from analysis.counterfactuals.retraining import LabelledPictures, retrain_on_counterfactuals
 from analysis.counterfactuals.score import score_with_intervals
 from analysis.counterfactuals.search import Counterfactual, search
+from analysis.counterfactuals.sparse_submodel import SparseSubmodel, fit_sparse_submodel
 from analysis.counterfactuals.specifications import load_generator, load_oracle
 from analysis.counterfactuals.summaries import budget_study, generator_agreement
 from analysis.counterfactuals.transfer import transfer_matrix
+from analysis.counterfactuals.walked_latents import Latents, WalkedLatents
 from analysis.examples.pictures import draw
 from analysis.labels.files import default_labels
 from analysis.retraining.training import Recipe
@@ -124,16 +127,21 @@ def sparse_submodel(per_category: int, budget: int) -> dict[str, object]:
         for _ in range(budget):
             state = generator.step(state, numbers[start : start + 32], target)
         after.append(state["latents"])
-    # One split of these few latents says little: the score is the mean over five.
-    splits = [fit_sparse_submodel(np.concatenate(before), np.concatenate(after), seed=seed) for seed in range(5)]
-    submodel = splits[0]
+    walked = WalkedLatents(np.concatenate(before), np.concatenate(after), len(training))
+    told: dict[str, object] = {}
+    submodels: dict[str, SparseSubmodel] = {}
+    for latents in get_args(Latents):
+        # One split of these few latents says little: the score is the mean over five.
+        splits = [fit_sparse_submodel(*walked.taken(latents, generator), seed=seed) for seed in range(5)]
+        submodels[latents] = submodel = splits[0]
+        told[latents] = {
+            "share": submodel.share, "test_scores": [round(one.test_score, 3) for one in splits],
+            "test_score": float(np.mean([one.test_score for one in splits])), "fit_s": round(submodel.seconds, 2),
+            "latents": submodel.n_train + submodel.n_test,
+        }  # fmt: skip
     originals, labels = pictures(2, 400)
-    told: dict[str, object] = {
-        "share": submodel.share, "test_scores": [round(one.test_score, 3) for one in splits],
-        "test_score": float(np.mean([one.test_score for one in splits])), "fit_s": round(submodel.seconds, 2),
-        "latents": submodel.n_train + submodel.n_test,
-    }  # fmt: skip
-    for name, one in (("full", generator), ("sparse", generator.sparse(submodel.dimensions))):
+    sparse = {f"sparse, {name}": generator.sparse(one.dimensions) for name, one in submodels.items()}
+    for name, one in {"full": generator, **sparse}.items():
         started = time.perf_counter()
         found = search(originals, labels, classifier=model, generator=one, oracle=oracle, budget=budget)
         elapsed = time.perf_counter() - started
@@ -301,29 +309,86 @@ def memory_of(generator: str, counts: Sequence[int]) -> dict[str, float]:
     return told
 
 
+def kept_pictures(
+    per_category: int, first: int, model: Any, oracle: Oracle, generator: str, budget: int
+) -> LabelledPictures:
+    """Originals of which the oracle accepted a counterfactual, and these."""
+    originals, labels = pictures(per_category, first)
+    found = search(
+        originals, labels, classifier=model, generator=load_generator(generator), oracle=oracle, budget=budget
+    )
+    valid = [place for place, one in enumerate(found) if one.picture is not None]
+    kept = np.stack([found[place].picture for place in valid])
+    return LabelledPictures(originals[valid], kept, tuple(labels[place] for place in valid))
+
+
 def retraining(per_category: int, budget: int) -> dict[str, object]:
     """The 2 x 2 of training on counterfactuals."""
     model, oracle = load_classifier(f"export:{MODELS['clean']}"), load_oracle(ORACLE)
-    sides = []
-    for first in (2000, 3000):
-        originals, labels = pictures(per_category, first)
-        found = search(
-            originals,
-            labels,
-            classifier=model,
-            generator=load_generator("corruption:gaussian_noise"),
-            oracle=oracle,
-            budget=budget,
-        )
-        valid = [place for place, one in enumerate(found) if one.picture is not None]
-        sides.append(
-            LabelledPictures(
-                originals[valid], np.stack([found[place].picture for place in valid]), tuple(labels[p] for p in valid)
-            )
-        )
+    noise = "corruption:gaussian_noise"
+    sides = [kept_pictures(per_category, first, model, oracle, noise, budget) for first in (2000, 3000)]
     done = retrain_on_counterfactuals(model, sides[0], sides[1], Recipe(epochs=10))
     return {"before_after_by_clean_counterfactual": done.accuracy.round(3).tolist(), "n": done.n,
             "seconds": round(done.seconds, 1)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _StartedAt:
+    """A generator that begins with other pictures than it is given: those before they were rounded to 8 bits."""
+
+    of: Any
+    pictures: np.ndarray
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.of, name)
+
+    def start(self, pictures: np.ndarray, seeds: np.ndarray) -> Any:
+        return self.of.start(self.pictures, seeds)
+
+
+def signed_step(per_category: int, budget: int) -> dict[str, object]:
+    """Searches from the originals, from pictures after a signed step of 0.003, and from the same without rounding."""
+    originals, labels = pictures(per_category, 4000)
+    oracle = load_oracle(ORACLE)
+    told: dict[str, object] = {}
+    for name, path in MODELS.items():
+        model = load_classifier(f"export:{path}")
+        target = Target(model)
+        gradient = target.gradient(as_tensor(originals.astype(np.float32) / 255, "cpu"), target.numbers(labels))
+        # Intensities as they would be without rounding, 0.765 of a level from the originals.
+        exact = np.clip(originals + np.float32(255 * 0.003) * np.sign(as_pictures(gradient)), 0, 255)
+        with torch.inference_mode():
+            logits = model.label_logits(as_tensor(exact / 255, "cpu"), default_labels())
+        right = logits.argmax(1).numpy() == target.numbers(labels)
+        found: dict[str, object] = {"sa_of_exact_start": float(right.mean())}
+        generator = load_generator(VQGAN)
+        ways: dict[str, dict[str, Any]] = {
+            "originals": {"generator": generator},
+            "step of 0.003 in 8 bits": {"generator": generator, "control": Control(fgsm=0.003)},
+            "step of 0.003, exact": {"generator": _StartedAt(generator, exact)},
+        }
+        for way, how in ways.items():
+            one = scored(search(originals, labels, classifier=model, oracle=oracle, budget=budget, batch=999, **how))
+            found[way] = {key: one[key] for key in ("n", "n_valid", "sa", "vr", "ca", "oor")}
+        told[name] = found
+    return told
+
+
+def consistency(per_category: int, budget: int) -> dict[str, object]:
+    """Training on counterfactuals by weights of the consistency loss: both accuracies after it, of three seeds."""
+    model, oracle = load_classifier(f"export:{MODELS['clean']}"), load_oracle(ORACLE)
+    sides = [kept_pictures(per_category, first, model, oracle, "pixel:", budget) for first in (2000, 3000)]
+    told: dict[str, object] = {"n": [len(side.labels) for side in sides]}
+    for weight in (0.0, 0.001, 0.01, 0.03):
+        done = [
+            retrain_on_counterfactuals(
+                model, sides[0], sides[1], Recipe(epochs=10, held_out=0, seed=seed, consistency=weight)
+            ).accuracy
+            for seed in range(3)
+        ]
+        told[f"weight {weight:g}"] = [one[1].round(3).tolist() for one in done]
+        told["before"] = done[0][0].round(3).tolist()
+    return told
 
 
 #: What is measured, by pictures a category and budget.
@@ -333,6 +398,8 @@ PARTS: dict[str, Callable[[int, int], object]] = {
     "throughput": lambda per_category, budget: throughput(32),
     "memory": lambda per_category, budget: memory((160, 320, 640)),
     "retraining": lambda per_category, budget: retraining(3 * per_category, budget),
+    "signed_step": lambda per_category, budget: signed_step(4 * per_category, budget),
+    "consistency": lambda per_category, budget: consistency(6 * per_category, budget),
 }
 
 

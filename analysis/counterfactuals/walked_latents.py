@@ -6,6 +6,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,10 @@ from analysis.counterfactuals.port import Generator, select
 from analysis.counterfactuals.shards import SearchShard
 from analysis.errors import SearchRefused
 from analysis.generation.files import UNFINISHED, digest, encode_png, write_atomically
+
+#: Which latents a regression sees: before the codebook on both sides; as the OOR paper has it (section 3.2.1), those of
+#: the encoder for originals and quantised ones for counterfactuals; or quantised ones on both sides.
+Latents = Literal["encoder", "published", "quantised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,11 @@ class WalkedLatents:
     def __len__(self) -> int:
         return len(self.before)
 
+    def taken(self, latents: Latents, generator: LatentGenerator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Those before and after, as a regression is to see them."""
+        before = generator.quantise(self.before) if latents == "quantised" else self.before
+        return before, self.after if latents == "encoder" else generator.quantise(self.after)
+
     @classmethod
     def joined(cls, parts: Sequence[WalkedLatents]) -> WalkedLatents:
         """Those of all shards."""
@@ -56,8 +66,8 @@ class WalkedLatents:
         )
 
 
-def check_walkable(generator: Generator) -> None:
-    """Refuse a generator without latents, or one that is sparse already.
+def check_walkable(generator: Generator) -> LatentGenerator:
+    """The generator; refuses one without latents, or one that is sparse already.
 
     Raises
     ------
@@ -68,6 +78,7 @@ def check_walkable(generator: Generator) -> None:
             f"A sparse submodel is fitted to a search in all latents of an autoencoder, not with {generator.name}: "
             "search with --generator vqgan:CHECKPOINT, without sparse=, first."
         )
+    return generator
 
 
 def walk_again(walk: Walk) -> WalkedLatents:
@@ -79,8 +90,7 @@ def walk_again(walk: Walk) -> WalkedLatents:
     latents before the decoder. The oracle has judged; only the classifier's gradients are computed again.
     """
     shard, settings = walk.shard, walk.shard.settings
-    target, generator = settings.load_target(), settings.load_generator()
-    check_walkable(generator)
+    target, generator = settings.load_target(), check_walkable(settings.load_generator())
     name = shard_name(settings, shard.originals, [target.digest, generator.digest, repr(walk.records)])
     path = Path(settings.folder) / "latents" / f"{name}.npz"
     if path.is_file():

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from analysis.counterfactuals.walked_latents import Latents
 from analysis.retraining.training import Recipe
 from humanexp.core import file_store
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
@@ -47,11 +48,13 @@ def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
 
 
 @handler(sparse_submodels.SPARSE_KIND, title="A sparse submodel is fitted")
-def sparse(progress: Progress, *, run_id: int, out: str, strength: float, seed: int) -> dict[str, Any]:
+def sparse(
+    progress: Progress, *, run_id: int, out: str, strength: float, seed: int, latents: Latents = "encoder"
+) -> dict[str, Any]:
     """Fit the latent dimensions that a finished search used."""
     run = SearchRun.objects.select_related("source_set").get(pk=run_id)
     with _files_of(run):
-        return fit_sparse(run=run, out=Path(out), strength=strength, seed=seed, progress=progress)
+        return fit_sparse(run=run, out=Path(out), strength=strength, seed=seed, latents=latents, progress=progress)
 
 
 @handler(training.TRAIN_KIND, title="A network is trained on counterfactuals")

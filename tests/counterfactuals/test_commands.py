@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.counterfactuals.latents import fit_sparse_submodel
 from analysis.counterfactuals.port import Target
 from analysis.counterfactuals.score import score
+from analysis.counterfactuals.sparse_submodel import fit_sparse_submodel
 from analysis.counterfactuals.specifications import load_generator
 from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
@@ -150,6 +150,10 @@ def test_a_sparse_submodel_of_a_search_is_that_of_latents_walked_by_hand_and_sea
     assert dimensions.shape == expected.dimensions.shape and 0 < report["share"] < 1
     assert f"{report['selected']} of {report['dimensions']} dimensions" in said
     assert f"sparse={out}" in said
+    told("sparse_submodel", "whole", f"--out={tmp_path / 'p.npy'}", "--strength=400", "--latents=published")
+    published = json.loads((tmp_path / "p.json").read_text())
+    assert (report["latents"], published["latents"]) == ("encoder", "published")
+    assert published["test_score"] != report["test_score"] or published["selected"] != report["selected"]
     searched("drawn", "sparse", f"{VQGAN},sparse={out}", "--pictures=3")
     assert SearchRun.objects.get(name="sparse").scores["pooled"]["n"] == 3
     with pytest.raises(CommandError, match="is there already"):

@@ -13,9 +13,9 @@ from django.conf import settings
 
 from analysis.compute import executor, run_in_order_of_completion, setting_for
 from analysis.counterfactuals.files import SearchRecord
-from analysis.counterfactuals.latents import PUBLISHED_STRENGTH, SparseSubmodel, fit_sparse_submodel
 from analysis.counterfactuals.shards import cut_search
-from analysis.counterfactuals.walked_latents import Walk, WalkedLatents, check_walkable, walk_again
+from analysis.counterfactuals.sparse_submodel import PUBLISHED_STRENGTH, SparseSubmodel, fit_sparse_submodel
+from analysis.counterfactuals.walked_latents import Latents, Walk, WalkedLatents, check_walkable, walk_again
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import Conflict, InputRefused
 from humanexp.core.models import User
@@ -35,7 +35,13 @@ _WRITTEN = "the selected dimensions are written as an array of numpy"
 
 
 def start_sparse(
-    *, run: SearchRun, out: Path, strength: float = PUBLISHED_STRENGTH, seed: int = 0, by: User | None = None
+    *,
+    run: SearchRun,
+    out: Path,
+    strength: float = PUBLISHED_STRENGTH,
+    seed: int = 0,
+    latents: Latents = "encoder",
+    by: User | None = None,
 ) -> Job:
     """Queue the fit of a submodel to a finished search; refused before anything is walked again."""
     ownership.check(by, Right.READ, run)
@@ -53,10 +59,13 @@ def start_sparse(
         out=str(out.resolve()),
         strength=strength,
         seed=seed,
+        latents=latents,
     )
 
 
-def fit_sparse(*, run: SearchRun, out: Path, strength: float, seed: int, progress: Progress) -> dict[str, Any]:
+def fit_sparse(
+    *, run: SearchRun, out: Path, strength: float, seed: int, latents: Latents, progress: Progress
+) -> dict[str, Any]:
     """Walk the search again, shard by shard, fit, and write dimensions and report; what was walked stays walked."""
     check_file(out, SUFFIX, what=_WRITTEN, beside=(".json",))
     settings_of, originals = search_settings(run), search_originals(run)
@@ -80,8 +89,9 @@ def fit_sparse(*, run: SearchRun, out: Path, strength: float, seed: int, progres
     # In an order that does not depend on which part came first.
     walked = WalkedLatents.joined(sorted(parts, key=lambda part: part.before.tobytes()))
     progress(len(walks), len(walks) + 1, "the regression is fitted")
-    made = fit_sparse_submodel(walked.before, walked.after, strength=strength, seed=seed)
-    report = _report(run, made, walked, list(records.values()))
+    before, after = walked.taken(latents, check_walkable(settings_of.load_generator()))
+    made = fit_sparse_submodel(before, after, strength=strength, seed=seed)
+    report = {**_report(run, made, walked, list(records.values())), "latents": latents}
     _write(out, made, report)
     progress(len(walks) + 1, len(walks) + 1, "submodel fitted")
     return report

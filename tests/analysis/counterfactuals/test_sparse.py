@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from analysis.counterfactuals.latents import PUBLISHED_STRENGTH, fit_sparse_submodel
+from analysis.counterfactuals.latents import load_latent_generator
+from analysis.counterfactuals.sparse_submodel import PUBLISHED_STRENGTH, fit_sparse_submodel
+from analysis.counterfactuals.walked_latents import WalkedLatents
 from analysis.errors import SearchRefused
 
 
@@ -58,3 +62,21 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         fit_sparse_submodel(before[:9], after[:9])
     with pytest.raises(SearchRefused, match="above 0"):
         fit_sparse_submodel(before, after, strength=0)
+
+
+def test_quantised_latents_are_the_nearest_codes_on_the_sides_that_are_asked_for() -> None:
+    """OOR, section 3.2.1: after the encoder of originals, quantised of counterfactuals."""
+    generator = load_latent_generator(Path("fixtures/counterfactuals/autoencoder.pt"))
+    codes = generator.network.quantize.embedding.weight.detach().numpy()
+    shape = (3, *generator.latent_shape)
+    before, after = np.random.default_rng(5).normal(scale=codes.std(), size=(2, *shape)).astype(np.float32)
+    vectors = after.transpose(0, 2, 3, 1)
+    nearest = np.linalg.norm(vectors[..., None, :] - codes, axis=-1).argmin(axis=-1)
+    expected = codes[nearest].transpose(0, 3, 1, 2)
+    walked = WalkedLatents(before, after, 3)
+    for latents, changes in (("encoder", (False, False)), ("published", (False, True)), ("quantised", (True, True))):
+        taken = walked.taken(latents, generator)
+        own = [not np.array_equal(one, given) for one, given in zip(taken, (before, after), strict=True)]
+        assert tuple(own) == changes
+        if changes[1]:
+            assert np.array_equal(taken[1], expected)

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from django.core.management.base import CommandParser
 
-from analysis.counterfactuals.latents import PUBLISHED_STRENGTH
+from analysis.counterfactuals.sparse_submodel import PUBLISHED_STRENGTH
+from analysis.counterfactuals.walked_latents import Latents
 from humanexp.console.scripted_participants import whole_number
 from humanexp.core.commands import RefusableCommand
 from humanexp.counterfactuals.selectors import search_by_name
@@ -26,12 +27,22 @@ class Command(RefusableCommand):
             default=PUBLISHED_STRENGTH,
             help=f"the smaller, the sparser (default: {PUBLISHED_STRENGTH})",
         )
+        parser.add_argument(
+            "--latents",
+            choices=get_args(Latents),
+            default="encoder",
+            help="that are told apart (default: before the codebook; published: quantised ones of counterfactuals)",
+        )
         parser.add_argument("--seed", type=whole_number(0), default=0, help="of the split into training and test")
 
     def handle(self, *args: Any, **options: Any) -> None:
         out: Path = options["out"]
         job = start_sparse(
-            run=search_by_name(options["search"]), out=out, strength=options["strength"], seed=options["seed"]
+            run=search_by_name(options["search"]),
+            out=out,
+            strength=options["strength"],
+            seed=options["seed"],
+            latents=options["latents"],
         )
         runner.finish(job, what="The fit", tell=self.stderr.write)
         told = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
