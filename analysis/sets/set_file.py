@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, Strict, field_validator, model_validator
 
 from analysis.errors import InvalidInput
 from analysis.file_names import without_litter
@@ -28,8 +28,24 @@ _LARGEST_FILE, _READ_AT_ONCE = 1_000_000, 1 << 20
 #: Names in one sentence; the rest is counted.
 _TOLD = 3
 
+
+def _is_inside(name: str) -> bool:
+    """Whether a path leads below the folder that it is read from: files of a set are claims of whoever made it."""
+    parts = PurePosixPath(name.replace("\\", "/"))
+    return not (parts.is_absolute() or ".." in parts.parts or re.match("[A-Za-z]:", name))
+
+
+def _inside(name: str) -> str:
+    if not _is_inside(name):
+        raise refusal(f"{{place}} must be a path below the folder of {FILE}, not {name!r}.")
+    return name
+
+
 Text = Annotated[str, Field(max_length=2000)]
 ShortText = Annotated[str, Field(max_length=200)]
+Below = Annotated[str, Field(max_length=200), AfterValidator(_inside)]
+Place = Annotated[Below, Field(min_length=1)]
+Patterns = Annotated[tuple[Place, ...], Strict(False), Must("a list of names")]
 
 
 class Pictures(Spec):
@@ -50,9 +66,9 @@ class Pictures(Spec):
         they are squares of one size, and stay as they are.
     """
 
-    path: ShortText = "pictures"
-    digests: ShortText = "pictures.sha256"
-    table: ShortText = ""
+    path: Place = "pictures"
+    digests: Place = "pictures.sha256"
+    table: Below = ""
     factors: Names = ()
     size_px: Annotated[int | None, Field(ge=16, le=2048)] = None
 
@@ -76,13 +92,13 @@ class Trials(Spec):
         As the options of ``import_trials``.
     """
 
-    files: Annotated[Names, Field(min_length=1)]
+    files: Annotated[Patterns, Field(min_length=1)]
     people: ShortText = ""
     task: ShortText = "forced choice"
     mask: ShortText = ""
     exposure_ms: Annotated[float | None, Field(gt=0, le=60_000), Number] = None
     visual_angle_deg: Annotated[float | None, Field(gt=0, le=180), Number] = None
-    answers: Names = ()
+    answers: Patterns = ()
     letters: bool = False
     only_pictured: bool = False
     humans: ShortText = ""
@@ -132,7 +148,7 @@ class SetFile(Spec):
     citation: Text = ""
     licence: ShortText = ""
     use: Use = "any"
-    labels: ShortText = ""
+    labels: Below = ""
     contamination: Text = ""
     reference: ShortText = ""
     pictures: Pictures = Pictures()
@@ -233,7 +249,6 @@ class PublishedSet:
     def _found(self, patterns: tuple[str, ...], place: str) -> tuple[Path, ...]:
         files: dict[Path, None] = {}
         for pattern in patterns:
-            _check_inside(pattern, f"{FILE}, {place}")
             new = [path for path in sorted(self.folder.glob(pattern)) if path.is_file()]
             if not new:
                 raise InvalidInput(f"{self.folder / FILE}, {place}: {pattern!r} names no file. Correct the pattern.")
@@ -243,7 +258,6 @@ class PublishedSet:
     def _compare(self, digests: dict[str, str], tell: Callable[[int, int], object]) -> None:
         """Refuse pictures that are missing, changed, or not listed."""
         listed = self.folder / self.file.pictures.digests
-        _check_inside(self.file.pictures.path, f"{FILE}, pictures.path")
         if not self.pictures.exists():
             raise InvalidInput(f"{self.folder / FILE}, pictures.path: there is no {self.file.pictures.path} beside it.")
         there = {path.relative_to(self.folder).as_posix(): path for path in _files(self.pictures)}
@@ -320,19 +334,14 @@ def _listed(path: Path) -> dict[str, str]:
                 f"{path}, line {number}: {line[:60]!r} is no digest with a path. Write the file with: sha256sum FILES"
             )
         name = PurePosixPath(found[2].strip().replace("\\", "/")).as_posix()
-        _check_inside(name, f"{path}, line {number}")
+        if not _is_inside(name):
+            raise InvalidInput(f"{path}, line {number}: {name!r} must be a path below the folder of {FILE}.")
         if name in digests:
             raise InvalidInput(f"{path}, line {number}: {name} is listed twice. Remove one of the lines.")
         digests[name] = found[1].lower()
     if not digests:
         raise InvalidInput(f"{path} lists no picture. Write it with: sha256sum FILES")
     return digests
-
-
-def _check_inside(name: str, where: str) -> None:
-    parts = PurePosixPath(name.replace("\\", "/"))
-    if parts.is_absolute() or ".." in parts.parts or not name:
-        raise InvalidInput(f"{where}: {name!r} must be a path below the folder of {FILE}.")
 
 
 def _text(path: Path) -> str:

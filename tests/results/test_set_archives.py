@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,6 +132,17 @@ def test_a_changed_picture_refuses_the_whole_set_by_its_name(client: Client, set
     assert job.state == JobState.FAILED and "pictures/p00001.png: not the picture that" in job.error
     assert str(settings.MEDIA_ROOT) not in job.error and "/tmp" not in job.error.splitlines()[-1]  # noqa: S108
     assert SourceSet.objects.count() == before and not list((settings.MEDIA_ROOT / "uploads").glob("*"))
+
+
+def test_a_set_names_no_file_of_the_server(client: Client, settings: Any, ada: User, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the key of this server")
+    named = f'name = "edges"\nversion = "1"\n[pictures]\ndigests = "{secret}"\n'
+    bring(client, zip_of({"edges/set.toml": named.encode(), "edges/pictures/dog/1.png": b"x"}))
+    runner.run_waiting(kinds=[IMPORT_SET_KIND])
+    job = import_of(ada)
+    assert job.state == JobState.FAILED and "pictures.digests must be a path below the folder" in job.error
+    assert "the key of this server" not in job.error
 
 
 def zip_of(files: dict[str, bytes]) -> bytes:

@@ -111,6 +111,14 @@ def test_what_systems_leave_in_folders_is_no_picture(folder: Path) -> None:
         ("[trials]\nfiles = []", "trials.files must be a list of names"),
         ("[trials]\nfiles = ['t.csv']\nexposure_ms = 0", "trials.exposure_ms must be a number"),
         ("[pictures]\nsize_px = 8", "pictures.size_px must be a whole number from 16 to 2048"),
+        ("labels = '../secret.toml'", "labels must be a path below the folder of set.toml, not '../secret.toml'"),
+        ("[pictures]\npath = '/etc'", "pictures.path must be a path below the folder of set.toml"),
+        ("[pictures]\npath = ''", "pictures.path"),
+        ("[pictures]\ndigests = '/etc/passwd'", "pictures.digests must be a path below the folder of set.toml"),
+        ("[pictures]\ndigests = 'C:\\\\x'", "pictures.digests must be a path below the folder of set.toml"),
+        ("[pictures]\ntable = 'a/../../table.csv'", "pictures.table must be a path below the folder of set.toml"),
+        ("[trials]\nfiles = ['../*.csv']", "must be a path below the folder of set.toml"),
+        ("[trials]\nfiles = ['t.csv']\nanswers = ['/a.csv']", "must be a path below the folder of set.toml"),
         ("[conditions]\ncontrol = ['0']\nexcluded = ['0']", "conditions.excluded names '0', which is a control"),
     ],
 )
@@ -134,9 +142,6 @@ def test_patterns_of_trial_files_name_files_below_the_folder(folder: Path) -> No
     (folder / "trials/b.csv").write_text("x")
     (folder / "trials/a.csv").write_text("x")
     assert [path.name for path in PublishedSet.read(folder).trial_files] == ["a.csv", "b.csv"]
-    (folder / "set.toml").write_text(SMALL + "[trials]\nfiles = ['../*.csv']\n")
-    with pytest.raises(InvalidInput, match="must be a path below the folder"):
-        _ = PublishedSet.read(folder).trial_files
 
 
 def test_nothing_is_a_set_without_its_file(tmp_path: Path) -> None:
