@@ -247,6 +247,9 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
 
 
 def _models(findings: Findings, seen_whole: Collection[str], asked_how: Mapping[str, str]) -> Iterable[str]:
+    for name in dict.fromkeys(one.observer for one in findings.model_discrimination):
+        if asked_how.get(name):
+            yield asked_how[name]
     networks = [one.name for one in findings.observers if one.kind == "classifier"]
     if not networks:
         return

@@ -31,15 +31,19 @@ def completed_runs(stimulus_set: StimulusSet) -> QuerySet[EvaluationRun]:
     return stimulus_set.evaluations.exclude(completed_at=None).exclude(asking__has_key="task")
 
 
+def _compared(study: str) -> QuerySet[EvaluationRun]:
+    return EvaluationRun.objects.filter(asking__study=study).exclude(completed_at=None)
+
+
 def comparisons_on(study: str) -> pd.DataFrame | None:
     """Comparisons of this study that models answered in words, columns of COMPARISONS; None where none did."""
     import pandas as pd
 
     from analysis.tables.comparisons import COMPARISONS
 
-    runs = EvaluationRun.objects.filter(asking__study=study).exclude(completed_at=None)
     frames = [
-        COMPARISONS.validate(pd.read_parquet(current_path(run.answers_file)), source=run.answers_file) for run in runs
+        COMPARISONS.validate(pd.read_parquet(current_path(run.answers_file)), source=run.answers_file)
+        for run in _compared(study)
     ]
     return pd.concat(frames, ignore_index=True) if frames else None
 
@@ -112,11 +116,15 @@ def answers_for(stimulus_set: StimulusSet) -> pd.DataFrame | None:
     return pd.concat(frames, ignore_index=True) if frames else None
 
 
-def asked_how(stimulus_set: StimulusSet) -> dict[str, str]:
-    """How models were asked in words here, by their names; nothing of runs of earlier versions."""
+def asked_how(stimulus_set: StimulusSet, study: str) -> dict[str, str]:
+    """How models were asked in words about these pictures and about comparisons of the study, by their names.
+
+    Nothing of runs of earlier versions.
+    """
     from analysis.observers.methods import methods_text
 
     told = {run.name: methods_text(run.name, run.asking) for run in completed_runs(stimulus_set) if run.asking}
+    told |= {run.name: run.asking["methods"] for run in _compared(study)}
     return {name: text for name, text in told.items() if text}
 
 

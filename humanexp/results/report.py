@@ -398,7 +398,7 @@ def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[methods.Para
         frozen_plan(plan),
         plan_answers=None if plan is None else plan.answers_before,
         seen_whole=seen_whole(study.stimulus_set) if study.stimulus_set is not None else (),
-        asked_how=asked_how(study.stimulus_set) if study.stimulus_set is not None else {},
+        asked_how=asked_how(study.stimulus_set, study.slug) if study.stimulus_set is not None else {},
         scripted=study.population == Population.SCRIPTED,
     )
 

@@ -27,6 +27,8 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
+from humanexp.results.report import methods_of
+from humanexp.results.selectors import latest_run
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
 from humanexp.studies.plans import session_plan
@@ -178,7 +180,9 @@ def test_answers_land_beside_peoples(
 
     client.force_login(User.objects.create_superuser("ada"))
     page = client.get(f"/studies/{study.slug}/results/?tab=corruptions").content.decode()
-    assert "answered by models in words" in page and "no limit of viewing time" in page
+    assert "Models in words: bias" in page and "no limit of viewing time" in page
+    methods = " ".join(one.text for one in methods_of(latest_run(study), None))
+    assert all(EvaluationRun.objects.get(name=name).asking["methods"] in methods for name in models)
     run = client.get(reverse("evaluations:run", args=[EvaluationRun.objects.get(name="sees").pk])).content.decode()
     assert "Methods in words" in run and "planned for people" in run
     assert client.get(reverse("evaluations:classifiers")).status_code == 200

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from analysis.claims.telling_apart import AS_PUBLISHED, FORMS, OBSERVERS, OWN_INTERVAL, rule_sentence
 from analysis.figures.rows import Pair, similarity_figure
-from analysis.figures.table import Column, Table
+from analysis.figures.table import Cell, Column, Table
 from analysis.findings.model.curves import Discrimination, Similarity
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
-from analysis.wording import with_interval
+from analysis.findings.model.told_apart import ModelDiscrimination
 from humanexp.results.charts.chart import (
     Chart,
     ChartChoice,
@@ -160,15 +160,14 @@ _TOLD_APART = (
 
 
 def _build_discrimination(findings: Findings, key: str) -> Chart:
-    entries = findings.discrimination
     return Chart(
         key=key,
-        title="Can people tell the corruptions apart?",
+        title=f"Can people{' and models' if findings.model_discrimination else ''} tell the corruptions apart?",
         figure=None,
         tables=(
-            *_of_people(findings),
-            *_published_tables(entries),
-            *_of_models(findings),
+            *_told_apart(findings),
+            *_published_tables(findings.discrimination),
+            *_replies_of_models(findings),
         ),
         definition=_TOLD_APART,
         caveats=(
@@ -181,28 +180,14 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
     )
 
 
-def _of_people(findings: Findings) -> Iterator[Table]:
-    entries = findings.discrimination
-    if not entries:
-        return
-    yield Table(
-        "discrimination",
-        "Pairs of corruptions told apart",
-        (
-            Column("first", "First"),
-            Column("second", "Second"),
-            Column("form", "Form"),
-            Column("trials", "Trials", "count"),
-            Column("correct", "Right", "count"),
-            Column("accuracy", "Share right", "estimate"),
-            Column("d_prime", "d′", "estimate", 2),
-            Column("d_prime_upper", "d′ at most", "number", 2),
-            Column("d_prime_other", "d′, other model", "number", 2),
-            Column("p_holm", "p (Holm)", "p"),
-            Column("verdict", "Verdict"),
-        ),
-        tuple(
+def _told_apart(findings: Findings) -> Iterator[Table]:
+    """People, and below them, pair by pair, models in words that answered the same comparisons."""
+    entries, models = findings.discrimination, findings.model_discrimination
+    rows: list[tuple[Cell, ...]] = []
+    for entry in entries:
+        rows.append(
             (
+                "people",
                 *map(readable, entry.pair),
                 FORMS[entry.form],
                 entry.trials,
@@ -214,61 +199,96 @@ def _of_people(findings: Findings) -> Iterator[Table]:
                 entry.p_adjusted,
                 entry.said,
             )
-            for entry in entries
-        ),
-        _notes(findings),
+        )
+        rows += [_of_model(one) for one in models if (one.pair, one.form) == (entry.pair, entry.form)]
+    known = {(entry.pair, entry.form) for entry in entries}
+    rows += [_of_model(one) for one in models if (one.pair, one.form) not in known]
+    columns = (
+        Column("observer", "Observer"),
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("form", "Form"),
+        Column("trials", "Trials", "count"),
+        Column("correct", "Right", "count"),
+        Column("accuracy", "Share right", "estimate"),
+        Column("d_prime", "d′", "estimate", 2),
+        Column("d_prime_upper", "d′ at most", "number", 2),
+        Column("d_prime_other", "d′, other model", "number", 2),
+        Column("p_holm", "p (Holm)", "p"),
+        Column("verdict", "Verdict"),
+    )
+    kept = 0 if models else 1
+    notes = (*(_notes(findings) if entries else ()), *(_ABOUT_MODELS if models else ()))
+    yield Table(
+        "discrimination",
+        "Pairs of corruptions told apart",
+        columns[kept:],
+        tuple(row[kept:] for row in rows),
+        notes,
     )
 
 
-def _of_models(findings: Findings) -> Iterator[Table]:
-    """The same comparisons as models in words answered them; nothing where none did."""
+_ABOUT_MODELS = (
+    "Models have no limit of viewing time, no mask and no practice, and answer each planned comparison once. Refused, "
+    "unreadable and empty replies are wrong and enter no d\u2032. A model is one observer: its intervals are for new "
+    "pictures, p is corrected over its own pairs, and nothing is called equivalent of it.",
+)
+
+
+def _of_model(one: ModelDiscrimination) -> tuple[Cell, ...]:
+    return (
+        one.observer,
+        *map(readable, one.pair),
+        FORMS[one.form],
+        one.trials,
+        one.correct,
+        (one.accuracy, *one.interval),
+        (one.d_prime, *(one.d_prime_interval or (None, None))),
+        None,
+        None,
+        one.p_adjusted,
+        "different" if one.different else "undecided",
+    )
+
+
+def _replies_of_models(findings: Findings) -> Iterator[Table]:
+    """Bias and replies of models in words; nothing where none compared."""
     entries = findings.model_discrimination
     if not entries:
         return
-    about = dict.fromkeys(
-        f"{one.observer}: {one.plain_correct} of {one.plain} plain pairs right; the word offered first in "
-        f"{with_interval(one.first_option, one.first_option_interval)} of its answers (0.5 without a preference)."
-        for one in entries
-        if one.first_option is not None
-    )
     yield Table(
         "models",
-        "The same comparisons, answered by models in words",
+        "Models in words: bias, and what became of their replies",
         (
             Column("observer", "Model"),
             Column("first", "First"),
             Column("second", "Second"),
             Column("form", "Form"),
-            Column("trials", "Trials", "count"),
-            Column("correct", "Right", "count"),
-            Column("accuracy", "Share right", "estimate"),
-            Column("d_prime", "d\u2032", "estimate", 2),
             Column("criterion", "Bias to \u201csame\u201d or the first", "number", 2),
-            Column("p_holm", "p (Holm)", "p"),
-            Column("verdict", "Verdict"),
-            Column("without", "No answer", "count"),
+            Column("refused", "Refused", "count"),
+            Column("unreadable", "Unreadable", "count"),
+            Column("empty", "Empty", "count"),
+            Column("error", "Errors", "count"),
+            Column("first_option", "Word offered first named", "estimate"),
+            Column("plain_correct", "Plain ones right", "count"),
+            Column("plain", "of", "count"),
         ),
         tuple(
             (
                 one.observer,
                 *map(readable, one.pair),
                 FORMS[one.form],
-                one.trials,
-                one.correct,
-                (one.accuracy, *one.interval),
-                (one.d_prime, *(one.d_prime_interval or (None, None))),
                 one.criterion,
-                one.p_adjusted,
-                "different" if one.different else "undecided",
-                one.trials - one.kinds.get("label", 0),
+                *(one.kinds.get(kind, 0) for kind in ("refusal", "unreadable", "miss", "error")),
+                None if one.first_option is None else (one.first_option, *(one.first_option_interval or (None, None))),
+                one.plain_correct,
+                one.plain,
             )
             for one in entries
         ),
         (
-            "Models have no limit of viewing time, no mask and no practice; each comparison is answered once, and "
-            "refused, unreadable and empty replies are wrong and enter no d\u2032. One model is one observer: its "
-            "intervals are for new pictures, and nothing is called equivalent of it.",
-            *about,
+            "Plain comparisons and the word offered first are of all pairs of a form together; without a preference "
+            "the word offered first is named in 0.5.",
         ),
     )
 
