@@ -370,7 +370,7 @@ class TestWritten:
 
 
 class TestComparisons:
-    @pytest.mark.parametrize("make", [llava, qwen2_vl])
+    @pytest.mark.parametrize("make", [llava, qwen2_vl, idefics3])
     def test_two_pictures_are_read_where_the_processor_takes_them(
         self, make: Callable[[Path], Path], tmp_path: Path
     ) -> None:
@@ -386,6 +386,17 @@ class TestComparisons:
         assert first.log_probabilities != pytest.approx(turned.log_probabilities, abs=1e-6)
         assert first.log_probabilities != pytest.approx(alike.log_probabilities, abs=1e-6)
         assert len(first.log_probabilities) == 2 and first.tokens_in > model.scores(noise(0), question).tokens_in
+
+    @pytest.mark.parametrize("writes", ["", "#written"])
+    def test_both_observers_answer_comparisons_and_keep_them(self, writes: str, tiny: Path) -> None:
+        found = observer_of(f"vlm:{tiny}{writes}", AskProtocol(most_tokens=3), Machine())
+        shown, question = np.stack([noise(5), noise(6)]), Comparison("same-different", ("different", "same"))
+        assert not found.is_known(shown, question)
+        first = found.answer(shown, question)
+        assert first.kind == ("unreadable" if writes else "label") and first.tokens_in > 100
+        assert found.is_known(shown, question) and found.answer(shown, question).text == first.text
+        assert not found.is_known(shown[::-1].copy(), question), "another order of pictures is another question"
+        assert not found.is_known(shown, Comparison("same-different", ("same", "different")))
 
     def test_a_processor_that_reads_one_picture_is_refused(self, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = VisionLanguageModel._processed
