@@ -130,7 +130,8 @@ def _draw_column(axes: Any, networks: Sequence[Observer], column: BarColumn, wid
         )
     # Room for the texts at the ends of the longest bars.
     axes.set_xlim(0.0, (1.3 if column.texts else 1.02) * column.largest)
-    axes.set_xticks([0.0, 0.5 * column.largest, column.largest])
+    ticks = [0.0, 0.5 * column.largest, column.largest]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_title(wrapped(column.title, LABEL, 0.6 * wide), loc="left", fontsize=LABEL, color=INK, pad=3)
     axes.grid(axis="x", color=GRID, linewidth=0.4)
     axes.set_axisbelow(True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import InvalidInput
+from analysis.figures.marks import WORD, draw_mark, width_of
 from analysis.figures.value import (
     FAINT,
     GRID,
@@ -19,7 +21,6 @@ from analysis.figures.value import (
     Estimates,
     Figure,
     Line,
-    Mark,
     Observer,
     Points,
     Shaded,
@@ -40,20 +41,6 @@ if TYPE_CHECKING:
 #: What a legend's entry takes beside its words, in sizes of its letters: a stroke, its distance, the gap to the next.
 _STROKE = 3.2 + 0.8 + 2.0
 _POINTS = 72.0
-
-
-def width_of(text: str, size: float) -> float:
-    """Width of a line of text in inches.
-
-    Parameters
-    ----------
-    text : str
-    size : float
-        Of the letters, points.
-    """
-    from matplotlib.textpath import TextPath
-
-    return float(TextPath((0, 0), text, size=size).get_extents().width) / _POINTS if text.strip() else 0.0
 
 
 def wrapped(text: str, size: float, width: float) -> str:
@@ -98,8 +85,8 @@ def legend_columns(names: Sequence[str], size: float, width: float) -> int:
 
 #: Widths in inches: one column (89 mm) and both columns (183 mm) of a journal's page, and a report's text.
 WIDTHS = {"column": 3.5, "page": 7.2, "text": 6.4}
-#: Sizes of letters, pt: names of axes; ticks, names of rows and legends; words inside a drawing.
-LABEL, TICK, WORD = 7.0, 6.0, 6.0
+#: Sizes of letters, pt: names of axes; ticks, names of rows and legends.
+LABEL, TICK = 7.0, 6.0
 #: Heights of a figure in one column and of a wider one, inches; without a strip of counts they are lower.
 _HEIGHTS = (2.8, 3.4)
 _WITHOUT_STRIP = 0.85
@@ -152,13 +139,13 @@ def draw(figure: Figure, *, width: str = "text") -> matplotlib.figure.Figure:
     return canvas
 
 
-def draw_on(figure: Figure, axes: Any, *, shade_labels: bool = True) -> None:
+def draw_on(figure: Figure, axes: Any, *, shade_labels: bool = True, mark_labels: bool = True) -> None:
     """Everything but the strip of counts and the legend, on these axes."""
     _dress(axes)
     for shade in figure.shaded:
         _draw_shade(shade, figure, axes, with_label=shade_labels)
     for mark in figure.marks:
-        _draw_mark(mark, axes)
+        draw_mark(mark if mark_labels else replace(mark, label=""), figure, axes)
     for trace in figure.traces:
         if not isinstance(trace, Bars):
             _draw(trace, axes, figure.largest_n)
@@ -302,19 +289,6 @@ def _draw_shade(shade: Shaded, figure: Figure, axes: Any, *, with_label: bool) -
             fontsize=WORD,
             color=INK_SOFT,
         )
-
-
-def _draw_mark(mark: Mark, axes: Any) -> None:
-    axes.axhline(mark.y, color=INK_SOFT, linewidth=0.5, linestyle=(0, (2, 4)), zorder=1)
-    axes.annotate(
-        mark.label,
-        (0.005, mark.y),
-        xycoords=("axes fraction", "data"),
-        xytext=(0, 1.5),
-        textcoords="offset points",
-        fontsize=WORD,
-        color=INK_SOFT,
-    )
 
 
 def _draw_estimates(trace: Estimates, axes: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -81,6 +82,7 @@ def leads_figure(
     measure: str,
     between: tuple[float, float] = (0.0, 1.0),
     chance: float | None = None,
+    x_label: str = V_AXIS.label,
 ) -> Figure:
     """Both curves, with the regions in which either lies above the other.
 
@@ -94,6 +96,8 @@ def leads_figure(
     between : (float, float)
         Range of visual change in which leads are taken.
     chance : float, optional
+    x_label : str
+        What the curves are over, where that is no visual change.
 
     Notes
     -----
@@ -119,7 +123,7 @@ def leads_figure(
     return Figure(
         title=title,
         description=f"{other.name} beside people: {told}.",
-        x=V_AXIS,
+        x=replace(V_AXIS, label=x_label),
         y=Axis(measure, _RATES, _TICKS),
         traces=(*bands, Line(other, v, others), Line(who, v, heights)),
         marks=() if chance is None else (Mark(chance, chance_label(chance)),),

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import InvalidInput
-from analysis.figures.drawing import TICK, WIDTHS, draw, draw_rows, inches_of, wrapped
-from analysis.figures.value import INK, Cells, Figure
+from analysis.figures.drawing import TICK, WIDTHS, draw, draw_legend, draw_rows, inches_of, wrapped
+from analysis.figures.value import INK, Cells, Figure, cell_colour
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
-#: Height of a matrix as a share of its width: names stand below, too.
-_TALL = 1.0
+#: Height of a matrix as a share of its width: names stand below, too. Steps of the scale of colours.
+_TALL, _STEPS = 1.0, 5
 
 
 def draw_matrices(panels: Sequence[tuple[str, Figure]], *, width: str) -> matplotlib.figure.Figure:
-    """Matrices side by side; in one column below each other.
+    """Matrices of shares side by side; in one column below each other.
 
     Parameters
     ----------
@@ -45,7 +45,17 @@ def draw_matrices(panels: Sequence[tuple[str, Figure]], *, width: str) -> matplo
         axes.set_title(wrapped(name, TICK, 0.8 * across / columns), loc="left", fontsize=TICK, color=INK, pad=3)
     for axes in places[len(panels) :]:
         axes.set_axis_off()
+    draw_legend(canvas, _steps_of_colour([trace for _, figure in panels for trace in figure.traces][0]))
     return canvas
+
+
+def _steps_of_colour(cells: Any) -> dict[str, Any]:
+    """What the colours of shares say."""
+    from matplotlib.patches import Patch
+
+    low, high = cells.range
+    shares = [low + place * (high - low) / _STEPS for place in range(_STEPS + 1)]
+    return {f"{100 * share:g} %": Patch(color=cell_colour(cells.scale, share, cells.range)) for share in shares}
 
 
 def draw_with_block(figure: Figure, size: int, *, width: str) -> matplotlib.figure.Figure:

@@ -21,6 +21,7 @@ from analysis.figures.drawing import (
     legend_handles,
     wrapped,
 )
+from analysis.figures.marks import mark_handles
 from analysis.figures.value import INK, Figure
 
 if TYPE_CHECKING:
@@ -202,7 +203,10 @@ def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> 
     across = inches_of(width)
     columns = min(len(panels), _ACROSS[across > WIDTHS["column"]])
     rows = -(-len(panels) // columns)
-    handles = legend_handles([figure for _, figure in panels])
+    figures = [figure for _, figure in panels]
+    # The same words in small panels would stand on their curves.
+    marks = mark_handles(figures)
+    handles = legend_handles(figures) | marks
     canvas = Canvas(figsize=(across, min(_PANEL * rows, _PAGE) + 0.3), layout="constrained")
     # One grid for panels and strips: so all panels are equally large, whatever stands around them.
     strips = any(figure.has_strip for _, figure in panels)
@@ -210,9 +214,10 @@ def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> 
     for place, (name, figure) in enumerate(panels):
         row, column = divmod(place, columns)
         cells = (grid[2 * row, column], grid[2 * row + 1, column]) if strips else (grid[row, column], None)
-        axes = _draw_panel(canvas, cells, figure)
-        _name_panel(axes[0], _letter(place), wrapped(name, TICK, 0.8 * across / columns))
-        for one in axes if column else ():
+        axes = _draw_panel(canvas, cells, figure, mark_labels=not marks)
+        _name_panel(axes[0], _letter(place), wrapped(name, TICK, 0.7 * across / columns))
+        # One name of an axis for all panels to its right that have the same.
+        for one in axes if column and figure.y.label == panels[place - 1][1].y.label else ():
             one.set_ylabel("")
         if place + columns < len(panels):
             axes[-1].set_xlabel("")
@@ -221,10 +226,10 @@ def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> 
     return canvas
 
 
-def _draw_panel(canvas: Any, cells: tuple[Any, Any | None], figure: Figure) -> list[Any]:
+def _draw_panel(canvas: Any, cells: tuple[Any, Any | None], figure: Figure, *, mark_labels: bool) -> list[Any]:
     """The panel's axes, from top to bottom."""
     upper = canvas.add_subplot(cells[0])
-    draw_on(figure, upper, shade_labels=False)
+    draw_on(figure, upper, shade_labels=False, mark_labels=mark_labels)
     if not figure.has_strip:
         return [upper]
     lower = canvas.add_subplot(cells[1], sharex=upper)

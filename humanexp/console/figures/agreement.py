@@ -13,7 +13,7 @@ from analysis.findings.model.entry import HUMANS
 from humanexp.console.figures.figure import Drawn, Wanted, chosen
 from humanexp.console.figures.subjects import Analysed
 from humanexp.core.errors import InputRefused
-from humanexp.results.charts.chart import observers_of, population_label, readable
+from humanexp.results.charts.chart import is_over_conditions, observers_of, population_label, readable
 
 _RATES, _TICKS = (-0.03, 1.03), (0.0, 0.25, 0.5, 0.75, 1.0)
 #: Kappas are printed in the cells of matrices of at most so many observers.
@@ -58,7 +58,7 @@ def consistency(analysed: Analysed, wanted: Wanted) -> Drawn:
         y=Axis("κ with people", (lowest - 0.03, 1.1 * highest + 0.03)),
         traces=traces,
         marks=(
-            Mark(0.0, "errors fall independently"),
+            Mark(0.0, "independent errors"),
             *(() if ceiling is None else (Mark(ceiling, "people among themselves"),)),
         ),
         notes=(f"Lines: {100 * found.level:g} % intervals over pictures.",),
@@ -92,11 +92,13 @@ def kappas(analysed: Analysed, wanted: Wanted) -> Drawn:
             f"No two observers of {analysed.study.slug} answered enough pictures of one condition: let several people "
             "see each picture, or evaluate two models on the stimulus set, and analyse again."
         )
-    # The condition with the most pairs, unless one is asked for.
-    counted = Counter(one.condition for one in entries)
-    condition = chosen([name for name, _ in counted.most_common()], wanted.condition, "condition with such pairs:")
-    entries = [one for one in entries if one.condition == condition]
     is_person = {one.name: one.kind == "human" for one in found.observers}
+    # Unless one is asked for, the condition with the most pairs, first of people.
+    counted = Counter(one.condition for one in entries)
+    of_people = Counter(one.condition for one in entries if any(is_person.get(name) for name in one.pair))
+    conditions = sorted(counted, key=lambda name: (-of_people[name], -counted[name]))
+    condition = chosen(conditions, wanted.condition, "condition with such pairs:")
+    entries = [one for one in entries if one.condition == condition]
     met = Counter(name for one in entries for name in one.pair)
     most = [name for name, _ in met.most_common(_MOST)]
     places = {name: place for place, name in enumerate(is_person)}
@@ -231,6 +233,8 @@ def confusions(analysed: Analysed, wanted: Wanted) -> Drawn:
     own = usable[function]
     models = [name for name in dict.fromkeys(one.population for one in own) if name != HUMANS]
     model = chosen(models, wanted.model, "model with such answers:")
+    over_conditions = is_over_conditions(found, function)
+    axis = "condition" if over_conditions else "Δv"
     panels: list[tuple[str, Figure]] = []
     rows: list[tuple[str | int | float | None, ...]] = []
     for population in (HUMANS, model):
@@ -239,7 +243,8 @@ def confusions(analysed: Analysed, wanted: Wanted) -> Drawn:
             key=lambda one: abs(_share_right(one) - wanted.accuracy),
         )
         name = (
-            f"{population_label(population)}, Δv {entry.low:.2f} to {entry.high:.2f}: {_share_right(entry):.2f} right"
+            f"{population_label(population)}, {axis} {entry.low:.2f} to {entry.high:.2f}: "
+            f"{_share_right(entry):.2f} right"
         )
         panels.append((name, _matrix(entry, name)))
         rows += [
@@ -253,7 +258,7 @@ def confusions(analysed: Analysed, wanted: Wanted) -> Drawn:
         title,
         (
             Column("observer", "Observer"),
-            Column("from", "Δv from", "number"),
+            Column("from", f"{axis} from", "number"),
             Column("to", "to", "number"),
             Column("category", "Picture"),
             Column("answer", "Answer"),
@@ -266,8 +271,9 @@ def confusions(analysed: Analysed, wanted: Wanted) -> Drawn:
         draw=lambda width: draw_matrices(panels, width=width),
         tables=lambda: (table,),
         caption=(
-            f"Ranges of visual change in which the share right is nearest to {wanted.accuracy:g}. Cells: per cent of a "
-            "row's answers.",
+            f"Ranges of {'the condition' if over_conditions else 'visual change'} in which the share right is nearest "
+            f"to {wanted.accuracy:g}. Cells: per cent of a row's answers"
+            + ("; na: none in time." if any("na" in one.responses for one in own) else "."),
             *found.about_people,
         ),
         said="; ".join(name for name, _ in panels) + ".",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from analysis.corruptions import CORRUPTIONS
@@ -13,6 +14,7 @@ from analysis.figures.functions import (
     functions_figure,
     leads_figure,
 )
+from analysis.figures.paper import draw_sheet
 from analysis.figures.table import Column, Table
 from analysis.figures.value import PEOPLE, Figure, Observer
 from analysis.findings.model.curves import Curve
@@ -22,7 +24,7 @@ from humanexp.console.figures.figure import Drawn, Wanted, chosen
 from humanexp.console.figures.pictures import OTHERS, classes_of as published_classes_of
 from humanexp.console.figures.subjects import Analysed
 from humanexp.core.errors import InputRefused
-from humanexp.results.charts.chart import observers_of, readable
+from humanexp.results.charts.chart import axis_label, observers_of, readable
 from humanexp.results.charts.curves import plotted
 
 #: Curves in one axes at most: more cannot be told apart.
@@ -195,6 +197,7 @@ def leads(analysed: Analysed, wanted: Wanted) -> Drawn:
             measure=measure,
             between=one.shown_range or (0.0, 1.0),
             chance=human.chance if measure == "accuracy" else None,
+            x_label=axis_label(found, one.corruption),
         )
         panels.append((f"{name}\n{numbers}", figure))
         rows += [
@@ -273,9 +276,11 @@ def drawn_definitions(_subject: object, _wanted: Wanted) -> Drawn:
         panels.append((f"{hmri}\n{mrsi}", leads_of))
         points += [(measure, *point) for point in zip(v, people, model, strict=True)]
         values += [(measure, *row) for row in areas.items()]
+    # In one column two panels are side by side: then each row has a panel of either property.
+    turned = [panel for pair in zip(panels[:3], panels[3:], strict=True) for panel in pair]
     of = Column("property", "Property")
     columns = (Column("visual_change", "Δv", "number"), Column("people", "People", "number"))
-    return Drawn.of_panels(
+    drawn = Drawn.of_panels(
         panels,
         Table(
             "definitions", "Curves of the drawing", (of, *columns, Column("model", "Model", "number")), tuple(points)
@@ -292,3 +297,4 @@ def drawn_definitions(_subject: object, _wanted: Wanted) -> Drawn:
             "R̂a is that of accuracy (answers are right), R̂p that of consistency (answers are as without corruption).",
         ),
     )
+    return replace(drawn, draw=lambda width: draw_sheet(turned if width == "column" else panels, width=width))

@@ -16,7 +16,7 @@ from humanexp.console.figures.figure import Drawn, Wanted, chosen
 from humanexp.console.figures.subjects import Analysed
 from humanexp.core.errors import InputRefused
 from humanexp.evaluations.models import Retraining
-from humanexp.results.charts.chart import FigureName, curves_of, observers_of, readable
+from humanexp.results.charts.chart import FigureName, axis_label, curves_of, observers_of, readable
 from humanexp.results.charts.curves import plotted
 from humanexp.results.charts.indices import standings_of
 
@@ -93,6 +93,7 @@ def _curves(found: Findings, name: FigureName) -> Figure:
         [plotted(one, observers[one.population]) for one in curves_of(found, name)],
         title=f"{name.label.capitalize()}: {name.measure}",
         measure=name.measure,
+        x_label=axis_label(found, name.corruption),
     )
     lines = tuple(trace for trace in figure.traces if isinstance(trace, Line))
     return Figure(title=figure.title, description=figure.description, x=figure.x, y=figure.y, traces=lines)

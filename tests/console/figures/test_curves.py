@@ -126,6 +126,16 @@ def _area(vertices: np.ndarray) -> float:
     return abs(float(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1)))) / 2
 
 
+def test_over_conditions_no_axis_is_called_visual_change(large: Study, with_run: Analysed) -> None:
+    found = json.loads(media_path(with_run.run.findings_file).read_text(encoding="utf-8"))
+    of_conditions = changed(large, curves=[one | {"abscissa": "condition"} for one in found["curves"]])
+    for name in ("leads", "indices"):
+        labels = {axes.get_xlabel() for axes in canvas(FIGURES[name].drawn(of_conditions, {})).axes} - {""}
+        assert labels == {"condition"}, name
+    title = canvas(FIGURES["confusions"].drawn(of_conditions, {})).axes[0].get_title(loc="left")
+    assert title.startswith("people, condition")
+
+
 def test_one_model_has_a_panel_a_function(with_run: Analysed) -> None:
     made = canvas(FIGURES["leads"].drawn(with_run, {"model": MODELS[1]}))
     assert len(made.axes) == 12, "what a page holds"
