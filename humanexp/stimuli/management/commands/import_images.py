@@ -4,12 +4,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analysis.labels.space import LabelSpace
 from humanexp.core.commands import OwnedCommand, ProgressLine
+from humanexp.stimuli.annotated_objects import AnnotatedObjects
 from humanexp.stimuli.selectors.labels import space_named
 from humanexp.stimuli.selectors.sources import answers_for, counts_by_label
+from humanexp.stimuli.services.adopted_pictures import open_pictures
 from humanexp.stimuli.services.imports import import_images, preview_import
 from humanexp.stimuli.services.sources import ImportOrder, ImportReport
 from humanexp.stimuli.sources import FoundFiles, PictureSource, StorageSource
@@ -31,6 +33,10 @@ class Command(OwnedCommand):
         source.add_argument("--from-storage", metavar="PREFIX", help="everything under this prefix of PICTURES_STORAGE")
         parser.add_argument("--name", required=True, help="name of the new set of pictures")
         parser.add_argument("--labels", metavar="FILE", type=Path, help="list of `file wnid` for a flat folder")
+        parser.add_argument(
+            "--annotations", metavar="FILE", type=Path,
+            help="cut out the objects with boxes: JSON of COCO's instances, or XML of Pascal VOC (a file or a folder)",
+        )  # fmt: skip
         parser.add_argument(
             "--label-space",
             metavar="NAME",
@@ -104,7 +110,11 @@ def _with_word(label: str, space: LabelSpace) -> str:
 
 
 def _source(options: dict[str, Any]) -> Path | PictureSource:
+    if options["from_storage"] is not None and options["annotations"] is not None:
+        raise CommandError("--annotations go with pictures on this machine, not with --from-storage.")
     if options["from_storage"] is not None:
         return StorageSource(options["from_storage"])
     source: Path = options["source"]
-    return source
+    if options["annotations"] is None:
+        return source
+    return AnnotatedObjects(open_pictures(source), options["annotations"], space_named(options["label_space"]))
