@@ -360,7 +360,7 @@ def signed_step(per_category: int, budget: int) -> dict[str, object]:
         with torch.inference_mode():
             logits = model.label_logits(as_tensor(exact / 255, "cpu"), default_labels())
         right = logits.argmax(1).numpy() == target.numbers(labels)
-        found: dict[str, object] = {"sa_of_exact_start": float(right.mean())}
+        found: dict[str, object] = {}
         generator = load_generator(VQGAN)
         ways: dict[str, dict[str, Any]] = {
             "originals": {"generator": generator},
@@ -369,6 +369,8 @@ def signed_step(per_category: int, budget: int) -> dict[str, object]:
         }
         for way, how in ways.items():
             one = scored(search(originals, labels, classifier=model, oracle=oracle, budget=budget, batch=999, **how))
+            if way == "step of 0.003, exact":  # a search knows the originals alone
+                one |= {"sa": float(right.mean()), "oor": one["ca"] / right.mean() if right.any() else None}
             found[way] = {key: one[key] for key in ("n", "n_valid", "sa", "vr", "ca", "oor")}
         told[name] = found
     return told
@@ -398,7 +400,7 @@ PARTS: dict[str, Callable[[int, int], object]] = {
     "throughput": lambda per_category, budget: throughput(32),
     "memory": lambda per_category, budget: memory((160, 320, 640)),
     "retraining": lambda per_category, budget: retraining(3 * per_category, budget),
-    "signed_step": lambda per_category, budget: signed_step(4 * per_category, budget),
+    "signed_step": lambda per_category, budget: signed_step(2 * per_category, budget),
     "consistency": lambda per_category, budget: consistency(6 * per_category, budget),
 }
 
