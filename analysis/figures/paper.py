@@ -182,7 +182,9 @@ _ACROSS = (2, 3)
 _PANEL, _PAGE = 1.75, 8.9
 
 
-def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> matplotlib.figure.Figure:
+def draw_sheet(
+    panels: Sequence[tuple[str, Figure]], *, width: str = "page", heading: str = ""
+) -> matplotlib.figure.Figure:
     """Panels from left to right and from top to bottom, on the same axes wherever they show the same range.
 
     Parameters
@@ -190,6 +192,8 @@ def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> 
     panels : sequence of (str, Figure)
         What stands above a panel, and what is drawn in it.
     width : {"text", "column", "page"}
+    heading : str
+        Above all panels.
 
     Raises
     ------
@@ -223,6 +227,8 @@ def draw_sheet(panels: Sequence[tuple[str, Figure]], *, width: str = "page") -> 
             axes[-1].set_xlabel("")
     if len(handles) > 1:
         draw_legend(canvas, handles)
+    if heading:
+        canvas.suptitle(wrapped(heading, TICK, 0.95 * across), fontsize=TICK, x=0.01, ha="left")
     return canvas
 
 

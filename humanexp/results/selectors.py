@@ -42,7 +42,7 @@ class SelfReport:
     words: str
 
 
-#: What can be chosen, by its name in addresses. None of them ever excludes anybody by itself. VCR (section 4.3) would
+#: What can be chosen, by its name in addresses. None of them ever excludes anybody by itself. VCR (section 4.4) would
 #: have people with a basic knowledge of corruptions say which are alike.
 SELF_REPORTS = {
     "sight": SelfReport("sight", "yes", "normal or corrected sight"),

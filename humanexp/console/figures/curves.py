@@ -144,7 +144,7 @@ def _verdicts_within(found: Findings, measure: str, classes: list[tuple[str, lis
         if one.property == measure and any(set(one.pair) <= members for members in inside)
     )
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()) or "none compared"
-    return f"Panels: classes as published (VCR, section 4.3). Pairs within these classes, by these answers: {counted}."
+    return f"Panels: classes as published (VCR, section 4.4). Pairs within these classes, by these answers: {counted}."
 
 
 def _family(names: list[str]) -> str:
@@ -276,6 +276,7 @@ def drawn_definitions(_subject: object, _wanted: Wanted) -> Drawn:
         panels.append((f"{hmri}\n{mrsi}", leads_of))
         points += [(measure, *point) for point in zip(v, people, model, strict=True)]
         values += [(measure, *row) for row in areas.items()]
+    of_any = "Rγ is the mean of a property γ over visual change, from 0 to 1; R̂γ is the area under its curve."
     # In one column two panels are side by side: then each row has a panel of either property.
     turned = [panel for pair in zip(panels[:3], panels[3:], strict=True) for panel in pair]
     of = Column("property", "Property")
@@ -293,8 +294,10 @@ def drawn_definitions(_subject: object, _wanted: Wanted) -> Drawn:
         ),
         title="What is measured",
         caption=(
-            "Rγ is the mean of a property γ over visual change, from 0 to 1; R̂γ is the area under its curve.",
+            of_any,
             "R̂a is that of accuracy (answers are right), R̂p that of consistency (answers are as without corruption).",
         ),
     )
-    return replace(drawn, draw=lambda width: draw_sheet(turned if width == "column" else panels, width=width))
+    return replace(
+        drawn, draw=lambda width: draw_sheet(turned if width == "column" else panels, width=width, heading=of_any)
+    )

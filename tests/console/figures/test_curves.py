@@ -145,6 +145,7 @@ def test_one_model_has_a_panel_a_function(with_run: Analysed) -> None:
 
 def test_the_drawn_definitions_agree_with_a_closed_form() -> None:
     drawn = FIGURES["definitions"].drawn(None, {})
+    assert "Rγ is the mean of a property γ over visual change" in canvas(drawn).get_suptitle()
     found: dict[str, dict[str, float]] = {"accuracy": {}, "consistency": {}}
     for row in rows(drawn, 1):
         found[row["property"]][row["what"]] = float(row["value"])
