@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean, stdev
 
 from analysis.counterfactuals.summaries import SearchAverage, average_networks, average_searches
 from humanexp.core.errors import InputRefused, NotFound
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.selectors import records_of
+from humanexp.counterfactuals.services.searches import SECONDS
 
 #: Name of the means over the networks of a study.
 ALL_NETWORKS = "all networks"
@@ -24,6 +27,22 @@ def name_of_run(study: str, step: float, place: int) -> str:
 
 
 @dataclass(frozen=True)
+class Seconds:
+    """What searches took, without the time of people; the deviation of one alone is no number."""
+
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, took: Sequence[float]) -> Seconds:
+        return cls(fmean(took), stdev(took) if len(took) > 1 else math.nan)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """What is no number becomes None."""
+        return {name: value if math.isfinite(value) else None for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
 class StepStudy:
     """Finished searches that differ in step, network and seed alone."""
 
@@ -31,6 +50,9 @@ class StepStudy:
     runs: tuple[SearchRun, ...]
     #: searches that have not finished, and are left out
     n_unfinished: int = 0
+
+    def __str__(self) -> str:
+        return self.name
 
     @cached_property
     def by_network(self) -> dict[str, list[SearchRun]]:
@@ -51,6 +73,42 @@ class StepStudy:
             over = {one.name: one for one in average_networks(list(found.values()))}
             found[ALL_NETWORKS] = [over[step] for step in self.steps]
         return found
+
+    @cached_property
+    def seconds(self) -> dict[str, Seconds]:
+        """By step."""
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            found.setdefault(f"{_step_of(run):g}", []).append(run.facts.get(SECONDS, math.nan))
+        return {step: Seconds.of(took) for step, took in found.items()}
+
+    def time_saved(self, other: StepStudy) -> dict[str, float]:
+        """By step of both, by which share of the other's time this study took less: OOR paper, Table 10.
+
+        Raises
+        ------
+        InputRefused
+            If they searched with other pictures, networks, oracle, budget, size, batch or device.
+        """
+
+        def work(study: StepStudy) -> set[tuple[object, ...]]:
+            kept = ("source_set_id", "budget", "size_px", "batch", "device", "fgsm")
+            return {
+                (run.counterfactuals.count(), run.digests["classifier"], run.digests["oracle"])
+                + tuple(getattr(run, name) for name in kept)
+                for run in study.runs
+            }
+
+        if work(self) != work(other):
+            raise InputRefused(
+                f"{self.name} and {other.name} differ in more than the generator (pictures, networks, oracle, budget, "
+                "size, batch or device), so that their times do not compare. Repeat one as the other was made."
+            )
+        return {
+            step: 1 - took.mean / other.seconds[step].mean
+            for step, took in self.seconds.items()
+            if step in other.seconds
+        }
 
     @cached_property
     def steps(self) -> list[str]:

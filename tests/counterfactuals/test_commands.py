@@ -85,11 +85,28 @@ def test_a_study_of_step_sizes_prints_means_over_runs_that_scores_computed_apart
             values.append(one.oor)
         assert row["mean"]["oor"] == pytest.approx(sum(values) / 2)
         assert row["sd"]["oor"] == pytest.approx(float(np.std(values, ddof=1)))
+        took = [SearchRun.objects.get(name=name).facts["seconds"] for name in row["searches"]]
+        assert row["seconds"] == {"mean": pytest.approx(np.mean(took)), "sd": pytest.approx(np.std(took, ddof=1))}
+        assert row["time_saved"] is None
     seeds = SearchRun.objects.filter(name__startswith="steps-step-0-2").order_by("name").values_list("seed", flat=True)
     assert list(seeds) == [0, 1]
     assert told("step_study", *asked) == out and SearchRun.objects.count() == 4
     with pytest.raises(CommandError, match="with another --budget"):
         told("step_study", *asked, "--budget=3")
+    # Table 10 of the paper: the same search by another generator, and the share of time that it saves.
+    brief = [one.replace("--name=steps", "--name=brief") for one in asked]
+    for run in SearchRun.objects.all():  # as long as the paper's, so that no clock of this machine decides
+        run.facts["seconds"] = 521.5
+        run.save()
+    told("step_study", *brief)
+    SearchRun.objects.filter(name__startswith="brief").update(facts={"seconds": 455.4})
+    assert told("step_study", *brief, "--beside=steps").count("12.7% less time than steps") == 2
+    assert told("step_study", *asked, "--beside=brief").count("14.5% more time than brief") == 2
+    SearchRun.objects.filter(name__startswith="brief").update(batch=16)
+    with pytest.raises(CommandError, match="differ in more than the generator"):
+        told("step_study", *asked, "--beside=brief")
+    with pytest.raises(CommandError, match="There is no finished search of a study of step sizes 'none'"):
+        told("step_study", *asked, "--beside=none")
 
 
 @pytest.mark.parametrize(

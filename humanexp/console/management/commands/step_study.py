@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 from argparse import ArgumentTypeError
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from humanexp.core.commands import OwnedCommand, check_folder
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors import records_of
 from humanexp.counterfactuals.services.searches import create_search, fetch_networks, start, with_step
-from humanexp.counterfactuals.step_studies import name_of_run
+from humanexp.counterfactuals.step_studies import Seconds, name_of_run, step_study_named
 from humanexp.jobs import runner
 
 #: OOR paper, appendix H.
@@ -52,12 +53,17 @@ class Command(OwnedCommand):
         parser.add_argument(
             "--allow-download", action="store_true", help="fetch published weights of models and oracle"
         )
+        parser.add_argument(
+            "--beside", metavar="NAME",
+            help="also compare the time with that of another study, which differs in its generator alone",
+        )  # fmt: skip
         parser.add_argument("--json", metavar="FILE", type=Path, help="write means and deviations")
 
     def handle(self, *args: Any, **options: Any) -> None:
         check_folder(options["json"])
         if options["oracle"] == CROWD:
             raise CommandError("A study of step sizes takes an oracle that answers at once, not people.")
+        beside = step_study_named(options["beside"]) if options["beside"] else None
         given = options["classifier"]
         specs = [given] if isinstance(given, str) else given
         if options["allow_download"]:
@@ -69,14 +75,26 @@ class Command(OwnedCommand):
                 self._searched(options, step, spec, number, place) for place, (spec, number) in enumerate(asked, 1)
             ]
         averages = average_searches({step: [records_of(run) for run in runs] for step, runs in by_step.items()})
-        Console(file=self.stdout, width=110).print(_table(averages))  # type: ignore[arg-type]
+        made = step_study_named(options["name"])
+        Console(file=self.stdout, width=110).print(_table(averages, made.seconds))  # type: ignore[arg-type]
+        saved = {} if beside is None else made.time_saved(beside)
+        for step, share in saved.items():
+            self.stdout.write(f"Step {step}: {abs(share):.1%} {'less' if share >= 0 else 'more'} time than {beside}.")
         if any(one.is_without_chance for one in averages):
             self.stdout.write(
                 "All runs of a step came out the same: this generator leaves nothing to chance. Name several networks "
                 "by --classifier instead."
             )
         if options["json"]:
-            told = [{**one.to_dict(), "searches": [run.name for run in by_step[one.name]]} for one in averages]
+            told = [
+                {
+                    **one.to_dict(),
+                    "seconds": made.seconds[one.name].to_dict(),
+                    "time_saved": saved.get(one.name),
+                    "searches": [run.name for run in by_step[one.name]],
+                }
+                for one in averages
+            ]
             options["json"].write_text(json.dumps({"steps": told}, indent=1) + "\n", encoding="utf-8")
 
     def _searched(self, options: dict[str, Any], step: float, spec: str, number: int, place: int) -> SearchRun:
@@ -120,15 +138,16 @@ def _steps(text: str) -> tuple[float, ...]:
     return steps
 
 
-def _table(averages: list[SearchAverage]) -> Table:
-    table = Table("step", "runs", *(head for _name, head in _SHOWN), box=None)
+def _table(averages: list[SearchAverage], seconds: Mapping[str, Seconds]) -> Table:
+    table = Table("step", "runs", *(head for _name, head in _SHOWN), "time, s", box=None)
     for one in averages:
         told = [_told(one.mean[name], one.sd[name]) for name, _head in _SHOWN]
-        table.add_row(one.name, str(one.n_runs), *told)
+        took = seconds[one.name]
+        table.add_row(one.name, str(one.n_runs), *told, _told(took.mean, took.sd, digits=1))
     return table
 
 
-def _told(mean: float, sd: float) -> str:
+def _told(mean: float, sd: float, digits: int = 3) -> str:
     if not math.isfinite(mean):
         return "none"
-    return f"{mean:.3f}" + (f" ± {sd:.3f}" if math.isfinite(sd) else "")
+    return f"{mean:.{digits}f}" + (f" ± {sd:.{digits}f}" if math.isfinite(sd) else "")
