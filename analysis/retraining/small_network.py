@@ -19,7 +19,7 @@ from analysis.labels.space import LabelSpace
 
 #: Sides of pictures that the network takes; larger ones are for networks of photographs.
 SMALLEST_PX, LARGEST_PX = 16, 96
-#: Channels of the three stages: about 280,000 weights.
+#: Channels of the three stages: about 262,000 weights.
 _WIDTHS = (24, 48, 96)
 #: Of the steps, those in which the learning rate rises.
 _WARM_UP = 0.15
