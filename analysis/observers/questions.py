@@ -210,10 +210,10 @@ class AskPlan:
             If there are too many, or scores of two words would not exclude each other.
         """
         most = len(LETTERS) if self.style == "letters" else MOST_FOR_PEOPLE
-        if self.alternatives >= len(space):
+        if self.alternatives and len(space) <= MOST_FOR_PEOPLE:
             raise InvalidInput(
-                f"{space.name} has {len(space):,} labels, which are no more than {self.alternatives} alternatives: "
-                "leave out the number, and all are offered."
+                f"{space.name} has {len(space)} labels, and a question can offer all of them: leave out the number of "
+                "alternatives, so that answers compare with those of people and networks."
             )
         if (self.alternatives or len(space)) > most:
             asked = f"{self.alternatives} alternatives" if self.alternatives else f"{len(space):,} labels"
