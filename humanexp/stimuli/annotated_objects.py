@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from xml.etree.ElementTree import ParseError
 
-from defusedxml import DefusedXmlException, ElementTree
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
 from PIL import Image
 
 from analysis.labels.space import LabelSpace
@@ -129,7 +130,7 @@ def _of_voc(path: Path) -> Iterator[_Box]:
     files = sorted(path.glob("*.xml")) if path.is_dir() else [path]
     for file in files:
         try:
-            root = ElementTree.parse(file).getroot()
+            root = fromstring(file.read_bytes())
         except (OSError, ParseError, DefusedXmlException) as error:
             raise InputRefused(f"{file}: no annotations of Pascal VOC can be read ({error}).") from error
         for number, one in enumerate(root.iter("object"), start=1):
