@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -15,7 +16,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.studies.models import Study, StudyFamily, StudyState
 from tests.factories import make_stimulus_set, no_png
 
@@ -67,26 +68,35 @@ def make_study(by: User | None = None, slug: str = "blur", stimulus_set: Stimulu
     clean = list(stimulus_set.stimuli.filter(corruption="none").select_related("source_image"))
     corrupted = list(stimulus_set.stimuli.exclude(corruption="none").select_related("source_image"))
     rng.shuffle(corrupted)
+    shown = [
+        [*corrupted[number * TRIALS_EACH : (number + 1) * TRIALS_EACH], *clean[number::SESSIONS][:6]]
+        for number in range(SESSIONS)
+    ]
+    answer(study, shown, rng)
+    return study
+
+
+def answer(study: Study, shown: Sequence[Sequence[Stimulus]], rng: np.random.Generator) -> None:
+    """A submitted session of somebody else for each list of stimuli, right as often as `human_rate` says."""
     now = clock.now()
     trials: list[Trial] = []
     responses: list[Response] = []
-    for number in range(SESSIONS):
+    for number, stimuli in enumerate(shown):
         participant = Participant.objects.create(family=study.family, code=f"P-TEST{number}")
         session = Session.objects.create(
             study=study,
             participant=participant,
-            code=f"S-{slug}-{number}",
+            code=f"S-{study.slug}-{number}",
             slot=number,
             state=SessionState.SUBMITTED,
             token_nonce=str(number),
-            cursor=TRIALS_EACH + 6,
-            total=TRIALS_EACH + 6,
+            cursor=len(stimuli),
+            total=len(stimuli),
             opened_at=now - timedelta(minutes=9),
             completed_at=now,
             submitted_at=now,
         )
-        shown = [*corrupted[number * TRIALS_EACH : (number + 1) * TRIALS_EACH], *clean[number::SESSIONS][:6]]
-        for position, stimulus in enumerate(shown):
+        for position, stimulus in enumerate(stimuli):
             category = stimulus.source_image.category
             right = bool(rng.random() < human_rate(stimulus.visual_change))
             other = default_labels().ids[(default_labels().ids.index(category) + 1) % len(default_labels())]
@@ -117,7 +127,6 @@ def make_study(by: User | None = None, slug: str = "blur", stimulus_set: Stimulu
             )
     Trial.objects.bulk_create(trials)
     Response.objects.bulk_create(responses)
-    return study
 
 
 def make_predictions(study: Study, name: str = "tiny net", *, loses_from: float = 0.4) -> EvaluationRun:
