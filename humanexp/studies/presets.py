@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from analysis.design.planner import Sufficiency
 
 
-#: The page of ImageNet-D (supplement, Figure 1).
+#: The page of ImageNet-D (supplement, Figure 1). Its last instruction threatened that work may be rejected; no
+#: instruction here does, for pay never depends on answers.
 IMAGENET_D_WORDS: Mapping[str, Any] = {
     "shows": "Can you recognize the desired object ({label}) in the image? It may have rare backgrounds, materials, "
     "textures, or styles.",
@@ -27,7 +28,7 @@ IMAGENET_D_WORDS: Mapping[str, Any] = {
         "page and submitting your answers.",
         "Before your labeling task, you'll complete two practice tasks where correct answers are revealed after your "
         "selection.",
-        "Incorrect, inconsistent, or incomplete answers may lead to work rejection due to quality control measures.",
+        "Incorrect, inconsistent, or incomplete answers may not be counted due to quality control measures.",
     ],
     "instructions_shown": True,
 }

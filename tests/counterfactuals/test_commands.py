@@ -164,7 +164,9 @@ def test_a_sparse_submodel_of_a_search_is_that_of_latents_walked_by_hand_and_sea
     assert len(found) == len(rows)
     dimensions = np.load(out, allow_pickle=False)
     expected = fit_sparse_submodel(np.stack(before), np.stack(after), strength=400)
-    assert dimensions.shape == expected.dimensions.shape and 0 < report["share"] < 1
+    assert np.array_equal(dimensions, expected.dimensions) and 0 < report["share"] < 1
+    assert report["share"] == pytest.approx(expected.share)
+    assert report["test_score"] == pytest.approx(expected.test_score)
     assert f"{report['selected']} of {report['dimensions']} dimensions" in said
     assert f"sparse={out}" in said
     told("sparse_submodel", "whole", f"--out={tmp_path / 'p.npy'}", "--strength=400", "--latents=published")

@@ -40,7 +40,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
 from tests.evaluations.sets import picture_set
-from tests.evaluations.tiny_models import gemma3, idefics3, llava, qwen2_vl
+from tests.evaluations.tiny_models import gemma3, idefics3, llava, llava_next, qwen2_vl
 
 ALL = dict.fromkeys(default_labels().ids, 2)
 
@@ -83,7 +83,7 @@ def by_brute_force(folder: Path, picture: np.ndarray, question: ForcedChoice, sa
 
 class TestScores:
     @pytest.mark.verify
-    @pytest.mark.parametrize("make", [llava, qwen2_vl, idefics3, gemma3])
+    @pytest.mark.parametrize("make", [llava, llava_next, qwen2_vl, idefics3, gemma3])
     @pytest.mark.parametrize("style", ["words", "letters"])
     def test_they_are_those_of_a_plain_pass_for_each_label(
         self, make: Callable[[Path], Path], style: str, tmp_path: Path
@@ -370,7 +370,7 @@ class TestWritten:
 
 
 class TestComparisons:
-    @pytest.mark.parametrize("make", [llava, qwen2_vl, idefics3])
+    @pytest.mark.parametrize("make", [llava, llava_next, qwen2_vl, idefics3])
     def test_two_pictures_are_read_where_the_processor_takes_them(
         self, make: Callable[[Path], Path], tmp_path: Path
     ) -> None:

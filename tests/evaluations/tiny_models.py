@@ -70,6 +70,26 @@ def llava(folder: Path, *, seed: int = 0, end: str = "") -> Path:
     return _saved(transformers.LlavaForConditionalGeneration, config, processor, folder, seed)
 
 
+def llava_next(folder: Path, *, seed: int = 0) -> Path:
+    """LLaVA with a picture in several tiles."""
+    tokenizer = _tokenizer("<image>")
+    tiles = [[32, 64], [64, 32], [64, 64]]
+    config = transformers.LlavaNextConfig(
+        vision_config=transformers.CLIPVisionConfig(**_TOWER, projection_dim=16),
+        text_config=transformers.LlamaConfig(vocab_size=len(tokenizer), **_TEXT),
+        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1, image_grid_pinpoints=tiles,
+    )  # fmt: skip
+    processor = transformers.LlavaNextProcessor(
+        image_processor=transformers.LlavaNextImageProcessor(
+            size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}, image_grid_pinpoints=tiles
+        ),
+        tokenizer=tokenizer, patch_size=8, vision_feature_select_strategy="default", num_additional_image_tokens=1,
+        chat_template=_TEMPLATE.replace("IMAGE", "<image>").replace("END", ""),
+    )  # fmt: skip
+    return _saved(transformers.LlavaNextForConditionalGeneration, config, processor, folder, seed)
+
+
 def qwen2_vl(folder: Path, *, seed: int = 0) -> Path:
     """Tokens of a picture have places in two dimensions; the reply begins on a line of its own."""
     marks = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
