@@ -10,6 +10,7 @@ from analysis.figures.table import Cell, Column, Table, estimate
 from analysis.figures.value import Axis, Figure, Mark, Points
 from analysis.findings.model.agreement import Agreement, CategoryBias, Confusion
 from analysis.findings.model.entry import HUMANS
+from analysis.labels.space import NO_ANSWER
 from humanexp.console.figures.figure import Drawn, Wanted, chosen
 from humanexp.console.figures.subjects import Analysed
 from humanexp.core.errors import InputRefused
@@ -273,7 +274,7 @@ def confusions(analysed: Analysed, wanted: Wanted) -> Drawn:
         caption=(
             f"Ranges of {'the condition' if over_conditions else 'visual change'} in which the share right is nearest "
             f"to {wanted.accuracy:g}. Cells: per cent of a row's answers"
-            + ("; na: none in time." if any("na" in one.responses for one in own) else "."),
+            + ("; none: no answer in time." if any(NO_ANSWER in one.responses for one in own) else "."),
             *found.about_people,
         ),
         said="; ".join(name for name, _ in panels) + ".",
@@ -295,7 +296,7 @@ def _matrix(entry: Confusion, title: str) -> Figure:
     shares = [[count / max(sum(row), 1) for count in row] for row in entry.counts]
     return matrix_figure(
         Names(entry.categories, "picture"),
-        Names(entry.responses, "answer"),
+        Names(tuple("none" if name == NO_ANSWER else name for name in entry.responses), "answer"),
         shares,
         title=title,
         name="share",

@@ -186,7 +186,7 @@ def before_and_after(retraining: Retraining, wanted: Wanted) -> Drawn:
         chosen(names, wanted.function, "function in this retraining:")
         rows = [one for one in rows if one["corruption"] == wanted.function]
     before, after = (
-        Observer(f"{retraining.name} before", "classifier", 0),
+        Observer(f"{retraining.name} before retraining", "classifier", 0),
         Observer("after retraining", "classifier", 1),
     )
     panels = [(_panel_name(one), _retrained(one, before, after, wanted.property)) for one in rows]

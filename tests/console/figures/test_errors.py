@@ -89,5 +89,6 @@ def test_confusions_are_compared_where_as_many_are_right(large: Study) -> None:
     assert titles == ["people, Δv 0.75 to 1.00: 0.50 right", "alexnet, Δv 0.25 to 0.50: 0.40 right"]
     cells = [len(drawn_by(axes, "cells")) for axes in made.axes]
     assert cells == [6, 6]
+    assert [label.get_text() for label in made.axes[0].get_xticklabels()] == ["cat", "dog", "none"]
     table = rows(FIGURES["confusions"].drawn(changed(large, confusion=entries), {"accuracy": "0.9"}))
     assert [row["from"] for row in table][::6] == ["0.5", "0.0"]

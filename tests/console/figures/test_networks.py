@@ -90,7 +90,7 @@ def test_a_retrained_network_is_drawn_before_and_after_beside_people() -> None:
     drawn = FIGURES["retraining"].drawn(Retraining(name="net", report={"rows": [row]}), {})
     (axes,) = canvas(drawn, "column").axes
     lines = {line.get_label(): line for line in drawn_by(axes, "line")}
-    for label, name in (("net before", "before"), ("after retraining", "after"), ("people", "people")):
+    for label, name in (("net before retraining", "before"), ("after retraining", "after"), ("people", "people")):
         found = np.trapezoid(lines[label].get_ydata(), lines[label].get_xdata())
         assert found == pytest.approx(areas[name])
     assert axes.get_title(loc="left") == "frost (not trained on)\nHMRI 0.600 → 0.800"
