@@ -1,17 +1,27 @@
-"""VCR's curves, indices and verdicts by the commands of docs/papers.md, beside numbers that are computed apart."""
+"""VCR's studies, curves and indices by the commands of docs/papers.md, beside numbers that are computed apart."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from django.test import Client
 
+from analysis.generation.files import decode_png
+from analysis.study.study import StudyConfiguration
 from humanexp.participation.models import Response
+from humanexp.stimuli.models import Stimulus
+from humanexp.studies.models import Study
+from humanexp.studies.presets import preset
+from humanexp.studies.services import start_collecting
+from tests.factories import SIZE_PX, Tab, configuration, make_stimulus_set, no_png, whole_plan
 from tests.labels import of_the_sixteen
 from tests.papers.workspace import FUNCTIONS, Workspace, answered, stimulus_set, told
+from tests.participation.test_qualification import answer_block, someone
 from tests.results.collected import human_rate
 
 pytestmark = [pytest.mark.verify, of_the_sixteen]
@@ -172,3 +182,100 @@ def test_a_property_of_one_s_own_is_taken_from_an_export(workspace: Workspace, m
     assert made["people"].area == pytest.approx(mean_of_bins(np.array(v), np.array(safe, float), 10), abs=0.03)
     low, high = made["people"].area_interval
     assert low < made["people"].area < high
+
+
+def planned(workspace: Workspace, slug: str, *, stimuli: str = "rows", **changes: Any) -> Study:
+    """A study that `create_study` has planned on rows of stimuli, which suffice where no picture is shown."""
+    file = workspace.folder / f"{slug}.toml"
+    file.write_text(configuration(spec=StudyConfiguration.VERSION, slug=slug, stimuli=stimuli, **changes).to_toml())
+    told("create_study", file)
+    return Study.objects.get(slug=slug)
+
+
+@pytest.fixture(scope="module")
+def rows(workspace: Workspace) -> dict[str, Stimulus]:
+    """Stimuli of 160 originals, by their keys."""
+    made = make_stimulus_set("rows", per_category=10, functions=FUNCTIONS, picture=no_png)
+    return {one.key: one for one in made.stimuli.select_related("source_image")}
+
+
+def opened(study: Study, code: str) -> Tab:
+    return someone(Client(), start_collecting(study=study), code)
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_session_of_vcr_is_a_choice_of_sixteen_after_200_ms_and_noise(workspace: Workspace) -> None:
+    values = preset("vcr").values
+    study = planned(workspace, "glance", rules=values["rules"], design=values["design"])
+    tab = opened(study, "P-1")
+    told_to_page = tab.get("session/").json()
+    assert told_to_page["protocol"]["stimulus_ms"] == 200 and told_to_page["protocol"]["mask_ms"] > 0
+    assert len({one["name"] for one in told_to_page["choices"]["categorisation"]}) == 16
+    masks = [decode_png(tab.get(f"trials/{place}/mask/").content).astype(float) for place in range(2)]
+    assert all(one.shape[:2] == (SIZE_PX, SIZE_PX) and one.std() > 20 for one in masks)
+    assert abs(np.corrcoef(masks[0].ravel(), masks[1].ravel())[0, 1]) < 0.5, "each trial has noise of its own"
+
+
+@pytest.mark.usefixtures("rows")
+def test_only_who_passes_the_qualification_and_the_sentinels_counts(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("humanexp.participation.presentation.SHARE", 0)
+    design = {"sessions": 3, "main_trials": 16, "practice_trials": 2, "qualification_trials": 16}
+    study = planned(workspace, "gated", rules="vcr", design=design)
+    for code, wrong_in in (("P-OUT", "qualification"), ("P-CARELESS", "main"), ("P-IN", "")):
+        tab = opened(study, code)
+        blocks, cursor = tab.session.blocks, 0
+        while cursor < tab.session.total:
+            (place,) = [place for place, block in enumerate(blocks) if block["first"] == cursor]
+            cursor = answer_block(tab, place, wrong=100 if blocks[place]["kind"] == wrong_in else 0)
+        assert tab.post("complete/", {"environment": {}}).json()["qualified"] is (code != "P-OUT")
+    numbers = workspace.analysed("gated")
+    assert (numbers["sessions"]["completed"], numbers["sessions"]["accepted"]) == (3, 1)
+    excluded = numbers["sessions"]["excluded"]
+    assert excluded["qualification failed"] == 1 and any("gold" in reason for reason in excluded)
+    assert {(one["observers"], one["mean_over_observers"]) for one in numbers["human_accuracy"]} == {(1, 1.0)}
+
+
+def test_five_people_name_each_picture_and_none_of_them_an_original_twice(
+    workspace: Workspace, rows: dict[str, Stimulus]
+) -> None:
+    design = {"sessions": 200, "main_trials": 16, "consistency_pairs": 0, "answers_per_stimulus": 5}
+    plan = whole_plan(planned(workspace, "five", rules="none", design=design))
+    people: dict[str, list[int]] = defaultdict(list)
+    for session in plan.sessions:
+        originals = [rows[name].source_image.key for trial in session.trials for name in trial.stimuli]
+        assert len(set(originals)) == len(originals)
+        for trial in session.trials:
+            if trial.role == "main":
+                people[trial.stimulus].append(session.slot)
+    counts = Counter(len(set(slots)) for slots in people.values())
+    assert all(len(set(slots)) == len(slots) for slots in people.values())
+    # The stimuli of the main originals are all used up, but for a few that no session could take.
+    assert max(counts) == 5 and counts[5] >= 0.9 * counts.total()
+    main = [one for one in rows.values() if one.source_image.key in plan.pools["main"] and one.corruption in FUNCTIONS]
+    assert len(people) >= 0.95 * len(main)
+
+
+def test_half_of_the_pairs_are_of_one_function_and_none_is_named(
+    workspace: Workspace, rows: dict[str, Stimulus]
+) -> None:
+    block = {"trials": 12, "sentinels": 4, "practice": 2}
+    study = planned(workspace, "pairs", rules="vcr", design={"sessions": 6, "main_trials": 0, "discrimination": block})
+    compared: Counter[frozenset[str]] = Counter()
+    for session in whole_plan(study).sessions:
+        same: Counter[str] = Counter()
+        for trial in session.trials:
+            functions = [rows[name].corruption for name in trial.stimuli]
+            assert len(functions) == 2 and trial.correct_response == (
+                "same" if len(set(functions)) == 1 else "different"
+            )
+            if trial.role == "main":
+                same[trial.correct_response] += 1
+                compared[frozenset(functions)] += 1
+        assert same == {"same": 6, "different": 6}
+    assert len(compared) == 6, "each function with itself, and each two of the three"
+    told_to_page = opened(study, "P-1").get("session/").content.decode()
+    assert "discrimination" in told_to_page
+    for name in {one.corruption for one in rows.values()} - {"none"}:
+        assert name not in told_to_page and name.replace("_", " ") not in told_to_page
