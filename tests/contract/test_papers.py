@@ -60,15 +60,11 @@ def test_what_can_be_made_has_a_test_that_is_there(row: Row) -> None:
 
 #: What is read in a browser, or is no command: their tests open pages by other means, or look at files.
 NO_COMMAND = {89, 90, 115, 116}
-#: Rows whose named tests do not run their commands yet: whoever adds such a test takes the row out of here.
-NOT_YET = {93, 94, 98, 106}
 #: Commands beside the one whose numbers are compared: rows where not every one of them is run by the named tests.
 NOT_RUN = {51: {"evaluate"}, 88: {"create_study", "import_labels"}}
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in MADE if row.state == "Y" and row.number not in NOT_YET], ids=lambda row: str(row.number)
-)
+@pytest.mark.parametrize("row", [row for row in MADE if row.state == "Y"], ids=lambda row: str(row.number))
 def test_the_named_tests_run_the_command_or_open_the_page(row: Row) -> None:
     said, called = set(), set()
     for path, name in NAMED.findall(row.tested):
