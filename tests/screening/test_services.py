@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from analysis.study.rules import load_rule_set
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
+from humanexp.core.models import AuditEvent
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.participation.openings import withdraw_session
@@ -79,8 +80,10 @@ def test_a_persons_decision_is_appended_and_stands(client, study, anna):
     assert [verdict.accepted for verdict in selectors.history(session)] == [True, False]
     services.judge_study(study)
     assert selectors.current_verdicts(study)[session.pk] == decided
-    again = services.return_to_rules(session=session)
+    again = services.return_to_rules(session=session, by=anna)
     assert not again.accepted and not again.is_by_person
+    noted = AuditEvent.objects.filter(subject=f"session:{session.code}", by=anna).values_list("action", flat=True)
+    assert list(noted) == ["return-to-rules", "decide-session"]
     assert selectors.excluded_counts(study) == {"gold trials failed": 1}
 
 

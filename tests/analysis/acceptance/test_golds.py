@@ -42,9 +42,9 @@ def test_other_numbers_of_golds(golds, right, accepted):
     assert ("gold trials failed" not in judged.reasons) is accepted
 
 
-def short_session(wrong, start=0):
-    """16 main, 4 clean, 5 golds."""
-    roles = ["main"] * 16 + ["clean"] * 4 + ["gold"] * 5
+def short_session(wrong, start=0, main=16):
+    """16 main or as many as are asked for, 4 clean, 5 golds."""
+    roles = ["main"] * main + ["clean"] * 4 + ["gold"] * 5
     rows = [row(start + n, role, label_at(n), change=0.5 * (role == "main")) for n, role in enumerate(roles)]
     for entry in of_role(rows, "gold")[:wrong]:
         answer(entry, "oven" if entry["category"] != "oven" else "knife")
@@ -76,6 +76,15 @@ def test_golds_of_a_long_session_stand_for_themselves():
     assert judge(dataclasses.replace(long, others=(short,)), VCR).accepted
     judged = judge(dataclasses.replace(short, others=(long,)), VCR)
     assert not judged.accepted and outcome(judged, "gold trials failed").trials == 5
+
+
+@pytest.mark.parametrize(("main", "sessions"), [(25, 2), (26, 1)])
+def test_a_session_of_thirty_trials_is_short_no_more(main, sessions):
+    short, other = short_session(0), short_session(5, main=main)
+    judged = judge(dataclasses.replace(short, others=(other,)), VCR)
+    assert outcome(judged, "gold trials failed").sessions == sessions
+    judged = judge(dataclasses.replace(other, others=(short,)), VCR)
+    assert outcome(judged, "gold trials failed").sessions == sessions
 
 
 def test_a_withdrawn_gold_is_a_clean_trial_like_others():

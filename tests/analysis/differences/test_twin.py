@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 from analysis.curves.fit import fit_curve
 from analysis.curves.spline import effective_parameters, fit_binned
 from analysis.differences.answers import Clusters
-from analysis.differences.twin import CurveAnswers, _parameters, correlation, simulated_twins
+from analysis.differences.twin import CurveAnswers, _heights, _parameters, correlation, simulated_twins
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.25, 0.6])
@@ -78,3 +78,13 @@ def test_a_batch_counts_the_parameters_that_one_fit_after_the_other_counts() -> 
         ]
         counted = _parameters(basis.step_penalty, design, trials, fits, smoothness)
         assert counted == pytest.approx(singly, rel=1e-3) and counted.min() > 1.5
+
+
+def test_curves_of_drawn_studies_have_their_heights_over_the_whole_axis() -> None:
+    one = crowd(60, 60)
+    places, cell = one.cells()
+    count = np.bincount(cell)
+    exact = (count * one.fit.predict(places)).astype(np.float32)
+    [heights] = _heights(one.fit, places, exact[None], count.astype(float))
+    middles = (np.arange(len(heights)) + 0.5) / len(heights)
+    assert heights == pytest.approx(one.fit.predict(middles), abs=0.02)
