@@ -80,6 +80,12 @@ class EvaluationRun(Owned):
         return int(self.asking.get("alternatives") or 0)
 
     @property
+    def among(self) -> str:
+        """To follow "right": how many labels each question offered, where it did not offer all."""
+        number = self.alternatives
+        return f" among {number} alternatives (chance {1 / number:.3f})" if number else ""
+
+    @property
     def job_subject(self) -> str:
         """Under this subject jobs about the run are found."""
         return self.together or f"evaluation:{self.pk}"

@@ -244,9 +244,9 @@ def steps(study: StepStudy, _wanted: Wanted) -> Drawn:
 
 
 def _ends(one: SearchAverage) -> tuple[float, float]:
-    """Mean minus and plus a standard deviation; the mean alone where there is one run."""
+    """Mean minus and plus a standard deviation, as far as a ratio goes; the mean alone where there is one run."""
     mean, sd = one.mean["oor"], one.sd["oor"]
-    return (mean - sd, mean + sd) if np.isfinite(sd) else (mean, mean)
+    return (max(mean - sd, 0.0), mean + sd) if np.isfinite(sd) else (mean, mean)
 
 
 def _told(name: str, averages: Sequence[SearchAverage]) -> str:

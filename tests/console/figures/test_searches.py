@@ -11,8 +11,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.counterfactuals.summaries import SearchAverage
 from analysis.generation.files import encode_png
 from humanexp.console.figures.registry import FIGURES
+from humanexp.console.figures.searches import _ends
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -199,3 +201,8 @@ def test_what_is_no_study_of_steps_is_not_drawn(searched: Callable[..., SearchRu
     stepped(searched, {(0.2, 1): ("a", "rww")}, budget=3)
     with pytest.raises(InputRefused, match="differ in more than step, network and seed"):
         step_study_named("st")
+
+
+def test_a_deviation_is_drawn_as_far_as_a_ratio_goes() -> None:
+    one = SearchAverage("0.1", 2, {"oor": 0.3}, {"oor": 0.5}, {"oor": 2})
+    assert _ends(one) == pytest.approx((0.0, 0.8))

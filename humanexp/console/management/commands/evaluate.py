@@ -169,8 +169,7 @@ def _right(run: EvaluationRun) -> str:
         return ""
     which = "clean" if run.stimulus_set.corruptions else "published"
     guessing = selectors.guessing([run]).get(run.pk)
-    among = f" among {run.alternatives} alternatives (chance {1 / run.alternatives:.3f})" if run.alternatives else ""
-    return f", {run.accuracy_clean:.3f} right on {which} pictures{among}" + (f". {guessing}" if guessing else "")
+    return f", {run.accuracy_clean:.3f} right on {which} pictures{run.among}" + (f". {guessing}" if guessing else "")
 
 
 def _stimulus_set(options: dict[str, Any]) -> StimulusSet:
