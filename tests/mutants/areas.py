@@ -12,11 +12,14 @@ _ROLES = "tests/attacks/test_roles.py"
 _ACCESS = ("tests/console/test_access.py", "tests/attacks/test_rights.py", _ROLES)
 _MONEY = (
     "test_attention.py",
+    "test_bonus_calls.py",
+    "test_bonuses.py",
     "test_budgets.py",
     "test_charges.py",
     "test_paying.py",
     "test_publishing.py",
     "test_sending.py",
+    "test_settle_policy.py",
     "test_settling.py",
     "pages",
 )
