@@ -48,7 +48,7 @@ from humanexp.evaluations.observers import (
     observer_of,
     with_whole_path,
 )
-from humanexp.evaluations.services.asked_observers import AT_ONCE, Estimate, too_many_errors
+from humanexp.evaluations.services.asked_observers import AT_ONCE, Estimate, answer_columns, too_many_errors
 from humanexp.evaluations.services.evaluations import check_idle, check_may_predict, complete
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -260,17 +260,7 @@ def _row(name: str, position: int, trial: Compared, question: Comparison, answer
         "shown": " ".join(question.labels),
         "response": response,
         "correct": response == trial.right,
-        "kind": answer.kind,
-        "text": answer.text,
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-        "tokens_thought": answer.tokens_thought,
-        "tokens_picture": answer.tokens_picture,
-        "finish_reason": answer.finish_reason or None,
-        "server_model": answer.model or None,
-        "fingerprint": answer.fingerprint,
-        "granted": json.dumps(answer.granted, sort_keys=True) if answer.granted else None,
-        "answered_at": answer.answered_at or None,
+        **answer_columns(answer),
     }
     for place, prefix in enumerate(("", "second_", "third_")):
         one = trial.shown[place] if place < len(trial.shown) else None

@@ -358,9 +358,19 @@ def _row(name: str, planned: Planned, answer: Answer) -> dict[str, Any]:
         "order": question.order,
         "repeat": question.repeat,
         "shown": " ".join(question.labels),
-        "kind": answer.kind,
         "response": answer.label,
         "correct": trial.is_right(answer.label),
+        **answer_columns(answer),
+        "purpose": planned.purpose,
+        "pictured": _pictured(planned),
+        **_scores(question, answer),
+    }
+
+
+def answer_columns(answer: Answer) -> dict[str, Any]:
+    """Columns of what became of a question, whatever it asked."""
+    return {
+        "kind": answer.kind,
         "text": answer.text,
         "tokens_in": answer.tokens_in,
         "tokens_out": answer.tokens_out,
@@ -371,9 +381,6 @@ def _row(name: str, planned: Planned, answer: Answer) -> dict[str, Any]:
         "fingerprint": answer.fingerprint,
         "granted": json.dumps(answer.granted, sort_keys=True) if answer.granted else None,
         "answered_at": answer.answered_at or None,
-        "purpose": planned.purpose,
-        "pictured": _pictured(planned),
-        **_scores(question, answer),
     }
 
 
